@@ -51,7 +51,6 @@ impl DocIdSet {
     }
 
     /// Bytes of heap.
-
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> u64 {
         match self {

@@ -55,7 +55,7 @@ pub(crate) fn emptied<T>(mut list: Vec<T>) -> Vec<T> {
 pub(crate) struct FreeLists<T>(Vec<Vec<T>>);
 
 /// Lists that are kept at the most, and the bytes of each.
-const LISTS_KEPT: usize = 8;
+const LISTS_KEPT: usize = 32;
 const LIST_BYTES_KEPT: usize = 4_096;
 
 impl<T> Default for FreeLists<T> {

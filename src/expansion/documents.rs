@@ -245,18 +245,20 @@ pub(super) struct Smallest {
     /// Bytes of posting lists.
     bytes_read: u64,
     docs: Vec<u32>,
+    /// Why it is not known whether a document is deleted.
+    damage: Option<Error>,
 }
 
 impl Smallest {
     /// Keeps the smallest `k` in `docs`, which is emptied first.
     pub(super) fn new(k: usize, mut docs: Vec<u32>) -> Self {
         docs.clear();
-        Smallest { k, bytes_read: 0, docs }
+        Smallest { k, bytes_read: 0, docs, damage: None }
     }
 
     /// The documents, and how many bytes of posting lists were read for them.
-    pub(super) fn finish(self) -> (Vec<u32>, u64) {
-        (self.docs, self.bytes_read)
+    pub(super) fn finish(self) -> Result<(Vec<u32>, u64)> {
+        self.damage.map_or(Ok((self.docs, self.bytes_read)), Err)
     }
 
     /// Whether nothing can be smaller: the documents are the first of the segment.
@@ -265,19 +267,20 @@ impl Smallest {
             && self.docs.last().is_none_or(|last| *last as usize + 1 == self.k)
     }
 
-    /// Adds those documents of a term that are small enough; its list is left at the first that is not.
+    /// Adds those documents of a term that are not deleted and small enough; its list is left at the first that is not.
     pub(super) fn add_term(&mut self, field: FieldReader<'_>, info: &TermInfo) -> Result<()> {
         budget::work(ns::SHORT_LIST_UNITED)?;
         if info.df as usize <= SHORT_DOCS_MAX {
             self.count_short(info);
             // Mostly one document: a list in memory of its own would cost more to move than to go through.
             let mut is_wanted = true;
-            return field.short_postings(info, |doc| is_wanted = is_wanted && self.offer(doc));
+            return field
+                .short_postings(info, |doc| is_wanted = is_wanted && self.offer_live(field, doc));
         }
         match field.postings(info)? {
             PostingList::Short(list) => {
                 self.count_short(info);
-                list.as_slice().iter().all(|doc| self.offer(*doc));
+                list.as_slice().iter().all(|doc| self.offer_live(field, *doc));
             }
             PostingList::Long(list) => {
                 self.bytes_read += list.header_len() as u64;
@@ -290,7 +293,7 @@ impl Smallest {
                     let payload = list.payload(nth)?;
                     self.bytes_read += payload.len() as u64;
                     for low in list.container(nth, &payload)?.iter() {
-                        if !self.offer(high | u32::from(low)) {
+                        if !self.offer_live(field, high | u32::from(low)) {
                             return Ok(());
                         }
                     }
@@ -310,6 +313,17 @@ impl Smallest {
     #[inline]
     fn takes(&self, doc: u32) -> bool {
         self.docs.len() < self.k || self.docs.last().is_some_and(|last| doc < *last)
+    }
+
+    /// Works like [`offer`](Self::offer), unless the document is deleted.
+    fn offer_live(&mut self, field: FieldReader<'_>, doc: u32) -> bool {
+        match if self.takes(doc) { field.is_deleted(doc) } else { Ok(false) } {
+            Ok(is_deleted) => is_deleted || self.offer(doc),
+            Err(error) => {
+                self.damage.get_or_insert(error);
+                false
+            }
+        }
     }
 
     /// Takes a document if it is one of the smallest; `false` if greater ones need not be offered.
@@ -347,7 +361,7 @@ mod tests {
             let expected: Vec<u32> = all.into_iter().take(k).collect();
             let settled = expected.len() == k && expected[k - 1] as usize == k - 1;
             prop_assert_eq!(smallest.is_settled(), settled);
-            prop_assert_eq!(smallest.finish().0, expected);
+            prop_assert_eq!(smallest.finish().unwrap().0, expected);
         }
 
         #[test]

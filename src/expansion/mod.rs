@@ -265,7 +265,7 @@ impl Expansion {
         })
     }
 
-    /// Writes the smallest `k` documents of all terms of a field to `out`, ascending; `known` are the terms, if they
+    /// Writes the smallest `k` documents of all terms of a field that are not deleted to `out`, ascending; `known` are the terms, if they
     /// have been found already. Returns the terms walked over, and the bytes of posting lists that were read.
     pub(crate) fn smallest(
         &self,
@@ -291,7 +291,7 @@ impl Expansion {
             }
         }
         let bytes_read;
-        (*out, bytes_read) = smallest.finish();
+        (*out, bytes_read) = smallest.finish()?;
         Ok((walked, bytes_read))
     }
 }

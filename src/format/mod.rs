@@ -58,6 +58,7 @@
     clippy::unwrap_used
 )]
 
+pub(crate) mod changed;
 pub(crate) mod column;
 pub(crate) mod cumulative;
 pub(crate) mod deletes;

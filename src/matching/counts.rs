@@ -9,7 +9,7 @@ use crate::format::terms::{PostingsAt, TermInfo};
 use crate::ids::FieldId;
 use crate::look_ups::LookUps;
 use crate::phrase::{PhraseReader, PhraseWork, PhraseWorkspace};
-use crate::plan::{WINDOW, leaf};
+use crate::plan::WINDOW;
 use crate::query::PhraseSpec;
 use crate::segment::deletes::DeletedDocs;
 use crate::segment::reader::{FieldReader, SegmentReader};
@@ -107,29 +107,30 @@ fn count_live(field: FieldReader<'_>, info: &TermInfo, deleted: &DeletedDocs) ->
     let mut gone = 0;
     match info.postings {
         PostingsAt::Section { offset, len, .. } if info.df as usize > SHORT_DOCS_MAX => {
-            let (list, deleted) = (field.long_postings(info, offset, len)?, deleted.list()?);
-            let mut at = 0;
+            let list = field.long_postings(info, offset, len)?;
             for nth in 0..list.n_containers() {
-                let key = list.key(nth);
-                at = leaf::seek(&deleted, at, key.into());
-                if at < deleted.n_containers() && deleted.key(at) == key {
+                if let Some((theirs, n_theirs)) = deleted.window(list.key(nth).into())? {
                     budget::work(ns::WINDOW_STEP)?;
-                    let (ours, theirs) = (list.payload(nth)?, deleted.payload(at)?);
-                    let shared = bitmap::and_count(
-                        list.container(nth, &ours)?,
-                        list.container_cardinality(nth),
-                        deleted.container(at, &theirs)?,
-                        deleted.container_cardinality(at),
-                    );
-                    gone += u64::from(shared);
+                    let (payload, n_ours) = (list.payload(nth)?, list.container_cardinality(nth));
+                    let ours = list.container(nth, &payload)?;
+                    gone += u64::from(bitmap::and_count(ours, n_ours, theirs, n_theirs));
                 }
             }
         }
         _ => {
-            let (mut failed, mut lookup) = (Ok(()), deleted.lookup()?);
-            field.short_postings(info, |doc| match lookup.contains(doc) {
-                Ok(is_deleted) => gone += u64::from(is_deleted),
-                Err(error) => failed = Err(error),
+            let (mut failed, mut window) = (Ok(()), (u32::MAX, None));
+            field.short_postings(info, |doc| {
+                if window.0 != doc / WINDOW {
+                    let read = deleted.window(doc / WINDOW);
+                    window = (
+                        doc / WINDOW,
+                        read.unwrap_or_else(|error| {
+                            failed = Err(error);
+                            None
+                        }),
+                    );
+                }
+                gone += u64::from(window.1.is_some_and(|(bits, _)| bits.contains(doc as u16)));
             })?;
             failed?;
         }

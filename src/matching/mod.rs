@@ -32,9 +32,7 @@ use crate::ids::DocId;
 use crate::phrase::PhraseWorkspace;
 use crate::plan::estimate::Estimate;
 use crate::plan::leaf::Postings;
-use crate::plan::{
-    CountWay, Goal, LeafKey, Node, NodeId, Operator, Pair, Plan, PlanScratch, Total,
-};
+use crate::plan::{CountWay, Goal, LeafKey, Node, NodeId, Pair, Plan, PlanScratch, Total};
 use crate::recycle::recycled;
 pub(crate) use blocks::{Places, for_each_block, for_each_block_of, for_each_few_or_block};
 use boolean::{Chunk, Evaluation, Want, Workspace};
@@ -448,7 +446,7 @@ impl<'s> Execution<'s> {
         // Segments before have found some of those that are wanted.
         let wanted = smallest.saturating_sub(page.counted);
         let (root, part) = (self.plan.root(), &self.plan.segments[at]);
-        let Operator::Expand(leaf) = self.plan.node(root).operator else { return Ok(false) };
+        let Some((id, leaf)) = self.plan.whole_expansion() else { return Ok(false) };
         let Postings::Terms(terms) = &part.leaves[leaf.index()].postings else { return Ok(false) };
         let LeafKey::Expansion { field, nth } = self.plan.leaves[leaf.index()] else {
             return Ok(false);
@@ -470,11 +468,15 @@ impl<'s> Execution<'s> {
         // All that were asked for: there may be more.
         page.stopped |= found == wanted;
         let profile = self.profile.segment_mut(at).nodes;
-        profile[root.index()].documents_out += found;
-        profile[root.index()].terms = Some(walked);
-        profile[root.index()].bytes_read += bytes_read;
+        profile[id.index()].documents_out += found;
+        profile[id.index()].terms = Some(walked);
+        profile[id.index()].bytes_read += bytes_read;
         if let Some(started) = started {
-            profile[root.index()].time_ns += started.elapsed().as_nanos() as u64;
+            profile[id.index()].time_ns += started.elapsed().as_nanos() as u64;
+        }
+        if id != root {
+            profile[root.index()].documents_in += found;
+            profile[root.index()].documents_out += found;
         }
         Ok(true)
     }

@@ -179,6 +179,9 @@ impl Pair {
                 None => Ok((Container::Array(&[]), 0)),
             };
             let (a, b, gone) = (resolve(in_a)?, resolve(in_b)?, resolve(in_deleted)?);
+            // Its bits, which are there already, meet others in one pass.
+            let bits = part.segment.deleted().map(|deleted| deleted.window(window)).transpose()?;
+            let gone = bits.flatten().unwrap_or(gone);
             let found = match is_both {
                 true => bitmap::and_count_without(a, b, gone, shared),
                 false => bitmap::or_count_without(a, b, gone, shared),

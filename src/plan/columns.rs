@@ -82,7 +82,7 @@ impl<'s> Plan<'s> {
             return Ok(false);
         }
         let operator = self.node(id).operator.clone();
-        let smallest = self.smallest.filter(|_| id == self.root());
+        let smallest = self.smallest.filter(|_| self.is_whole_expansion(id));
         // If matches lay anywhere, whole windows are compared before as many are found as are wanted.
         let (n_docs, root) = (self.n_docs() as f64, self.node(self.root()));
         let read = |wanted: f64| {

@@ -164,7 +164,7 @@ impl Plan<'_> {
             return;
         }
         let Node { estimate, cost_ns, .. } = *self.node(id);
-        if let Some(documents) = self.smallest.filter(|_| id == self.root()) {
+        if let Some(documents) = self.smallest.filter(|_| self.is_whole_expansion(id)) {
             let smallest_ns = self.costs.expand_ns(terms, 0);
             self.record(id, Rule::SmallestOfTerms { documents }, smallest_ns, cost_ns);
             return;

@@ -579,12 +579,31 @@ impl<'s> Plan<'s> {
     fn choose_smallest(&mut self) {
         self.smallest = self.goal.end().filter(|wanted| {
             let is_allowed = !self.keeps_matches && self.forced != Some(Forced::UniteTerms);
-            let is_pattern = |leaf: LeafId| self.n_terms(leaf) > 1;
-            let operator = &self.node(self.root()).operator;
+            let is_pattern = |(_, leaf)| self.n_terms(leaf) > 1;
             is_allowed
                 && *wanted <= cost::SMALLEST_MAX
-                && matches!(operator, Operator::Expand(leaf) if is_pattern(*leaf))
+                && self.whole_expansion().is_some_and(is_pattern)
         });
+    }
+
+    /// The pattern that is the whole query, but for what is deleted.
+    pub(crate) fn whole_expansion(&self) -> Option<(NodeId, LeafId)> {
+        let root = self.root();
+        let inputs = match &self.node(root).operator {
+            Operator::Intersect { all, none } => (self.inputs(all), self.inputs(none)),
+            _ => (&[root][..], &[][..]),
+        };
+        let is_deleted = |id: &NodeId| matches!(self.node(*id).operator, Operator::Deleted(_));
+        match (inputs.0, &self.node(*inputs.0.first()?).operator) {
+            ([only], Operator::Expand(leaf)) if inputs.1.iter().all(is_deleted) => {
+                Some((*only, *leaf))
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_whole_expansion(&self, id: NodeId) -> bool {
+        self.whole_expansion().is_some_and(|(whole, _)| whole == id)
     }
 
     /// Chooses how each segment is counted, where nothing but the number of matches is wanted.

@@ -26,6 +26,7 @@ pub(crate) mod search;
 pub(crate) mod top;
 
 use crate::error::Result;
+use crate::format::changed::PartChange;
 use crate::format::lengths::{FieldNorms, score_part};
 use crate::format::ranked::RankedList;
 use crate::segment::file::Section;
@@ -44,7 +45,39 @@ pub(crate) struct Clause<'s, L = RankedList<'s, Section<'s>>> {
     pub(crate) scoring: Arc<FieldScoring>,
 }
 
+impl Clause<'_> {
+    /// The most that it adds to a score.
+    fn best(&self) -> f64 {
+        match &self.list {
+            RankedList::Short(_) => self.weight.into(),
+            RankedList::Long(list) => self.most(list.max_part()),
+        }
+    }
+}
+
 impl<L> Clause<'_, L> {
+    /// Change of score parts since the codes of the segment were computed; none where the snapshot has its average length.
+    fn change(&self) -> Option<PartChange> {
+        PartChange::of(&self.lengths.bm25(), &self.scoring.bm25)
+    }
+
+    /// Bound of what a part up to this one, as it was when codes were computed, adds to a score.
+    fn most(&self, part: f32) -> f64 {
+        let part = f64::from(part);
+        f64::from(self.weight) * self.change().map_or(part, |change| change.most(part))
+    }
+
+    /// The least frequency with which a document reaches so much of a score by this clause, however short it is.
+    fn least_frequency(&self, least: f64) -> u32 {
+        let (part, k) = (least / f64::from(self.weight), f64::from(self.scoring.norm_cache[0]));
+        match part {
+            // A cast takes what is too large for the largest.
+            0.0..1.0 => (k * part / (1.0 - part) * (1.0 - 1e-5)).ceil() as u32,
+            1.0.. => u32::MAX,
+            _ => 0,
+        }
+    }
+
     /// The score of a document that has it so often.
     #[inline]
     fn score(&self, doc: u32, frequency: u32) -> Result<f32> {

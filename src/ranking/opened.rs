@@ -67,20 +67,16 @@ impl<'s> Weight<'s> {
         Ok(lengths.map(|lengths| (PhraseClause { list: (), weight, lengths, scoring }, words)))
     }
 
-    /// The terms of a query that is nothing else, in one segment, in the order of the query; those without
-    /// documents there are left out. `clauses` is memory to use, and so are `numbers` for short lists.
+    /// Adds the terms of a query that is nothing else, in one segment, to `clauses`, in the order of the query; those without
+    /// documents there are left out. `numbers` are memory to use for short lists.
     pub(crate) fn clauses(
         &self,
         segment: usize,
-        mut clauses: Vec<Clause<'s>>,
+        clauses: &mut Vec<Clause<'s>>,
         numbers: &mut FreeLists<u32>,
-    ) -> Result<Vec<Clause<'s>>> {
-        clauses.clear();
+    ) -> Result<()> {
         clauses.reserve(self.terms.len());
-        for term in &self.terms {
-            self.add_clause(term, segment, &mut clauses, numbers)?;
-        }
-        Ok(clauses)
+        self.terms.iter().try_for_each(|term| self.add_clause(term, segment, clauses, numbers))
     }
 
     /// Adds a term in one segment, unless it has no document there. Clauses are large, so that none is handed on.

@@ -2,7 +2,7 @@
 
 use super::Clause;
 use super::pruned::tree::OpenTree;
-use super::pruned::{self, PhraseClause, PhrasePruning, Pruning, Roles};
+use super::pruned::{self, BestReached, PhraseClause, PhrasePruning, Pruning, Roles};
 use super::top::Top;
 use crate::budget::{self, ns};
 use crate::doc_id_set::DocIdSet;
@@ -13,8 +13,11 @@ use crate::matching::for_each_block_of;
 use crate::phrase::PhraseReader;
 use crate::plan::{KernelCounts, Scoring, SegmentPlan, Shape};
 use crate::recycle::{FreeLists, recycled};
+use crate::segment::reader::SegmentReader;
 use crate::weight::Weight;
 use crate::weight::node::Node;
+use smallvec::SmallVec;
+use std::cmp::Reverse;
 
 /// Scores every document of `matches`, by segment, and offers to `top` what matches the whole query; how many do.
 pub(crate) fn score_all(
@@ -48,23 +51,41 @@ pub(crate) fn score_all(
 pub(crate) fn find_best(
     ranked: &Weight<'_>,
     shape: Option<Shape>,
-    mut open: Option<&mut OpenLists<'_>>,
+    open: Option<&mut OpenLists<'_>>,
     count: bool,
     top: &mut Top,
     scratch: &mut pruned::Scratch,
 ) -> Result<Pruning> {
     let mut pruning = Pruning::nothing();
+    let shape = shape.unwrap_or_else(|| ranked.shape());
+    let mut own = None;
+    // Lists of terms are opened in all segments first: together they tell where the best are, and how good.
+    let (flat, mut each) = match open {
+        Some(OpenLists::Flat(clauses)) => (Some(&*clauses), None),
+        Some(OpenLists::Each(queries)) => (None, Some(queries)),
+        None if matches!(shape, Shape::AnyOf | Shape::AllOf) => {
+            (Some(&*own.insert(SegmentClauses::of(ranked, scratch)?)), None)
+        }
+        None => (None, None),
+    };
     loop {
         let count = count && !pruning.searched_twice;
-        for (nth, (segment, base)) in ranked.bases().enumerate() {
+        let order = match flat {
+            Some(clauses) if ranked.segments.len() > 1 => clauses.raise(shape, ranked, top),
+            _ => (0..ranked.segments.len()).collect(),
+        };
+        for (nth, (segment, base)) in in_order(&order, ranked) {
             let (own, at) = ranked.of_segment(nth);
             top.enter(segment, base);
-            let of_segment = match &mut open {
-                Some(lists) => lists.0[nth].offer((own, at), base, count, top, scratch)?,
-                None => {
-                    let shape = shape.unwrap_or_else(|| own.shape());
-                    let mut query = OpenQuery::of(own, shape, at, base, scratch)?;
-                    let found = query.offer((own, at), base, count, top, scratch)?;
+            let of_segment = match (flat, &mut each) {
+                (Some(clauses), _) => {
+                    let clauses = (shape, clauses.of_segment(nth), None);
+                    offer_clauses(clauses, (own, at), base, count, top, scratch)?
+                }
+                (None, Some(open)) => open[nth].offer((own, at), base, top, scratch)?,
+                (None, None) => {
+                    let mut query = OpenQuery::of(own, at, base, scratch)?;
+                    let found = query.offer((own, at), base, top, scratch)?;
                     query.recycle(scratch);
                     found
                 }
@@ -75,10 +96,69 @@ pub(crate) fn find_best(
         }
         // Once more where thresholds that deleted documents had a part in turned out to be too high.
         if !top.begins_again() {
+            if let Some(SegmentClauses { clauses, .. }) = own {
+                scratch.keep_clauses(clauses);
+            }
             return Ok(pruning);
         }
         let kernels = KernelCounts::default();
         pruning = Pruning { matching: None, searched_twice: true, kernels, ..pruning };
+    }
+}
+
+/// Segments in an order, each with its number and that of its first document.
+fn in_order<'s>(
+    order: &[usize],
+    ranked: &Weight<'s>,
+) -> impl Iterator<Item = (usize, (SegmentReader<'s>, u64))> {
+    let bases: SmallVec<[_; 32]> = ranked.bases().collect();
+    order.iter().map(move |nth| (*nth, bases[*nth]))
+}
+
+/// The terms of a query that is nothing else, open in all segments.
+#[derive(Debug)]
+pub(crate) struct SegmentClauses<'s> {
+    clauses: Vec<Clause<'s>>,
+    /// End of those of each segment.
+    ends: SmallVec<[usize; 32]>,
+}
+
+impl<'s> SegmentClauses<'s> {
+    fn of(ranked: &Weight<'s>, scratch: &mut pruned::Scratch) -> Result<Self> {
+        let mut clauses = recycled(std::mem::take(&mut scratch.clauses));
+        let mut ends = SmallVec::new();
+        for nth in 0..ranked.segments.len() {
+            let (own, at) = ranked.of_segment(nth);
+            own.clauses(at, &mut clauses, &mut scratch.numbers)?;
+            ends.push(clauses.len());
+        }
+        Ok(SegmentClauses { clauses, ends })
+    }
+
+    fn of_segment(&self, nth: usize) -> &[Clause<'s>] {
+        let start = nth.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.clauses[start..self.ends[nth]]
+    }
+
+    /// The order in which segments are gone through: those first whose lists say that their best are good. Tells `top` how good
+    /// the best of all segments are at least, where any term suffices.
+    fn raise(&self, shape: Shape, ranked: &Weight<'_>, top: &mut Top) -> SmallVec<[usize; 32]> {
+        let mut promises: SmallVec<[(Reverse<u32>, usize); 32]> = SmallVec::new();
+        let (mut reached, mut k, mut of_k) = (BestReached::default(), 0, None);
+        for (nth, (segment, base)) in ranked.bases().enumerate() {
+            let promise = reached.add(self.of_segment(nth));
+            promises.push((Reverse(promise.to_bits()), nth));
+            top.enter(segment, base);
+            if top.k() > k {
+                (k, of_k) = (top.k(), Some((segment, base)));
+            }
+        }
+        if let (Shape::AnyOf, Some((segment, base)), Some(score)) = (shape, of_k, reached.by(k)) {
+            top.enter(segment, base);
+            top.raise(score);
+        }
+        promises.sort_unstable();
+        promises.into_iter().map(|(_, nth)| nth).collect()
     }
 }
 
@@ -97,12 +177,13 @@ pub(crate) fn find_best_of_phrase(
         let (own, at) = ranked.of_segment(nth);
         top.enter(segment, base);
         pruning += match &mut open {
-            Some(lists) => match &mut lists.0[nth] {
+            Some(OpenLists::Each(queries)) => match &mut queries[nth] {
                 OpenQuery::Phrase(Some(open)) => {
                     pruned::phrase(&open.0, &mut open.1, base, count, top, scratch)?
                 }
                 _ => PhrasePruning::default(),
             },
+            Some(OpenLists::Flat(_)) => PhrasePruning::default(),
             None => match own.phrase_clause(at, &mut scratch.workspace)? {
                 None => PhrasePruning::default(),
                 Some((clause, None)) => {
@@ -121,97 +202,91 @@ pub(crate) fn find_best_of_phrase(
 
 /// The lists of a query, open in every segment, to be searched any number of times.
 #[derive(Debug)]
-pub(crate) struct OpenLists<'s>(Vec<OpenQuery<'s>>);
+#[expect(clippy::large_enum_variant, reason = "made once a query")]
+pub(crate) enum OpenLists<'s> {
+    Flat(SegmentClauses<'s>),
+    Each(Vec<OpenQuery<'s>>),
+}
 
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "made once a segment; a box would be an allocation")]
-enum OpenQuery<'s> {
+pub(crate) enum OpenQuery<'s> {
     /// Terms of which one must match, and what they do beside.
-    AnyOf(Vec<Clause<'s>>, Roles),
-    AllOf(Vec<Clause<'s>>),
+    WithRoles(Vec<Clause<'s>>, Roles),
     Tree(OpenTree<'s>),
     /// None where no document has it.
     Phrase(Option<Box<(PhraseClause<'s>, PhraseReader<'s>)>>),
 }
 
 impl<'s> OpenQuery<'s> {
-    /// Opens the lists of a query in a segment whose first document has the number `base`.
+    /// Opens the lists of a query that is more than terms in a segment whose first document has the number `base`.
     fn of(
         ranked: &Weight<'s>,
-        shape: Shape,
         at: usize,
         base: u64,
         scratch: &mut pruned::Scratch,
     ) -> Result<Self> {
         let memory = recycled(std::mem::take(&mut scratch.clauses));
         let numbers = &mut scratch.numbers;
-        Ok(match shape {
-            Shape::AnyOf => {
-                let clauses = ranked.clauses(at, memory, numbers)?;
-                let roles = Roles::none(clauses.len());
-                OpenQuery::AnyOf(clauses, roles)
-            }
-            Shape::AllOf => OpenQuery::AllOf(ranked.clauses(at, memory, numbers)?),
-            Shape::Constant | Shape::Phrase | Shape::Tree => {
-                let (clauses, roles) = ranked.clauses_with_roles(at, memory, numbers)?;
-                if let Some(roles) = roles {
-                    return Ok(OpenQuery::AnyOf(clauses, roles));
-                }
-                OpenQuery::Tree(ranked.tree(at, base, clauses, std::mem::take(numbers))?)
-            }
+        let (clauses, roles) = ranked.clauses_with_roles(at, memory, numbers)?;
+        Ok(match roles {
+            Some(roles) => OpenQuery::WithRoles(clauses, roles),
+            None => OpenQuery::Tree(ranked.tree(at, base, clauses, std::mem::take(numbers))?),
         })
     }
 
     /// Offers to `top` all documents that can be among its best.
     fn offer(
         &mut self,
-        (ranked, at): (&Weight<'_>, usize),
+        of_segment: (&Weight<'_>, usize),
         base: u64,
-        count: bool,
         top: &mut Top,
         scratch: &mut pruned::Scratch,
     ) -> Result<Pruning> {
-        let found = match self {
-            // A term that the segment does not have is in no document with all of them.
-            OpenQuery::AllOf(clauses) if clauses.len() < ranked.terms.len() => {
-                Some(Pruning::nothing())
+        match self {
+            OpenQuery::WithRoles(clauses, roles) => {
+                let clauses = (Shape::AnyOf, &clauses[..], Some(*roles));
+                offer_clauses(clauses, of_segment, base, false, top, scratch)
             }
-            OpenQuery::AnyOf(clauses, _) if clauses.is_empty() => Some(Pruning::nothing()),
-            OpenQuery::AllOf(clauses) => {
-                let count = count && !top.leaves_out();
-                pruned::find::<true>(
-                    clauses,
-                    Roles::none(clauses.len()),
-                    count,
-                    base,
-                    top,
-                    scratch,
-                )?
-            }
-            OpenQuery::AnyOf(clauses, roles) => {
-                pruned::find::<false>(clauses, *roles, false, base, top, scratch)?
-            }
-            OpenQuery::Tree(tree) => Some(tree.offer(&ranked.root, top, scratch)?),
+            OpenQuery::Tree(tree) => tree.offer(&of_segment.0.root, top, scratch),
             // A phrase is found by its own way.
-            OpenQuery::Phrase(_) => Some(Pruning::nothing()),
-        };
-        match found {
-            Some(pruning) => Ok(pruning),
-            None => {
-                let mut tree = ranked.tree(at, base, vec![], FreeLists::default())?;
-                tree.offer(&ranked.root, top, scratch)
-            }
+            OpenQuery::Phrase(_) => Ok(Pruning::nothing()),
         }
     }
 
     /// Keeps the memory for the next query.
     fn recycle(self, scratch: &mut pruned::Scratch) {
         match self {
-            OpenQuery::AnyOf(clauses, _) | OpenQuery::AllOf(clauses) => {
-                scratch.keep_clauses(clauses);
-            }
+            OpenQuery::WithRoles(clauses, _) => scratch.keep_clauses(clauses),
             OpenQuery::Tree(tree) => tree.recycle(scratch),
             OpenQuery::Phrase(_) => {}
+        }
+    }
+}
+
+/// Offers to `top` all documents that can be among its best of terms in a segment, some of which may do more than add to scores.
+fn offer_clauses(
+    (shape, clauses, roles): (Shape, &[Clause<'_>], Option<Roles>),
+    (ranked, at): (&Weight<'_>, usize),
+    base: u64,
+    count: bool,
+    top: &mut Top,
+    scratch: &mut pruned::Scratch,
+) -> Result<Pruning> {
+    let roles = roles.unwrap_or_else(|| Roles::none(clauses.len()));
+    let count = count && !top.leaves_out();
+    let found = match shape {
+        // A term that the segment does not have is in no document with all of them.
+        Shape::AllOf if clauses.len() < ranked.terms.len() => Some(Pruning::nothing()),
+        _ if clauses.is_empty() => Some(Pruning::nothing()),
+        Shape::AllOf => pruned::find::<true>(clauses, roles, count, base, top, scratch)?,
+        _ => pruned::find::<false>(clauses, roles, count, base, top, scratch)?,
+    };
+    match found {
+        Some(pruning) => Ok(pruning),
+        None => {
+            let mut tree = ranked.tree(at, base, vec![], FreeLists::default())?;
+            tree.offer(&ranked.root, top, scratch)
         }
     }
 }
@@ -219,16 +294,20 @@ impl<'s> OpenQuery<'s> {
 impl<'s> OpenLists<'s> {
     /// Opens the lists of a query.
     pub(crate) fn of(ranked: &Weight<'s>) -> Result<Self> {
+        // Nothing is used again of what stays open.
+        let scratch = &mut pruned::Scratch::default();
+        if matches!(ranked.shape(), Shape::AnyOf | Shape::AllOf) {
+            return SegmentClauses::of(ranked, scratch).map(OpenLists::Flat);
+        }
         let of_segment = |(nth, (_, base))| {
             let (own, at) = ranked.of_segment(nth);
             Ok(match own.root {
                 Node::Phrase(nth) => {
                     OpenQuery::Phrase(own.open_words(&own.phrases[nth], at)?.map(Box::new))
                 }
-                // Nothing is used again of what stays open.
-                _ => OpenQuery::of(own, own.shape(), at, base, &mut pruned::Scratch::default())?,
+                _ => OpenQuery::of(own, at, base, scratch)?,
             })
         };
-        ranked.bases().enumerate().map(of_segment).collect::<Result<_>>().map(OpenLists)
+        ranked.bases().enumerate().map(of_segment).collect::<Result<_>>().map(OpenLists::Each)
     }
 }

@@ -1,6 +1,6 @@
 //! The deleted documents of a segment, open.
 
-use crate::bitmap::RoaringHeader;
+use crate::bitmap::{Container, RoaringHeader};
 use crate::bytes::{Bytes, Source};
 use crate::error::{Error, Result};
 use crate::format::FileName;
@@ -13,6 +13,7 @@ use crate::ids::SegmentId;
 use crate::segment::file::{self, Section, SegmentFile, Unsynced};
 use crate::storage::Storage;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 /// Writes the deleted documents of a segment, at least one; not yet durable. The number, which is not 0, is
 /// never that of an earlier file, not even after a crash.
@@ -30,31 +31,6 @@ pub(crate) fn write(
     Ok((DeletesMeta { number, seal, n_docs }, file))
 }
 
-/// Asks whether documents are deleted.
-pub(crate) struct Lookup<'d> {
-    list: LongList<'d, Section<'d>>,
-    /// The last one that was asked for: its upper half, and its container, if anything is deleted there.
-    window: Option<(u32, Option<(usize, Bytes<'d>)>)>,
-}
-
-impl Lookup<'_> {
-    pub(crate) fn contains(&mut self, doc: u32) -> Result<bool> {
-        let key = doc >> 16;
-        if self.window.as_ref().is_none_or(|window| window.0 != key) {
-            let nth = self.list.seek(key as u16);
-            let is_there = nth < self.list.n_containers() && u32::from(self.list.key(nth)) == key;
-            let container = is_there.then(|| self.list.payload(nth)).transpose()?;
-            self.window = Some((key, container.map(|payload| (nth, payload))));
-        }
-        match &self.window {
-            Some((_, Some((nth, payload)))) => {
-                Ok(self.list.container(*nth, payload)?.contains(doc as u16))
-            }
-            _ => Ok(false),
-        }
-    }
-}
-
 /// The documents of a segment that are deleted.
 #[derive(Debug)]
 pub(crate) struct DeletedDocs {
@@ -63,7 +39,12 @@ pub(crate) struct DeletedDocs {
     /// 8 bytes for each 65,536 documents, so that asking for one does not read them again.
     header_bytes: Box<[u8]>,
     number: u64,
+    /// A bit for each document of a container, made when it is first asked for: who asks does so for many.
+    bits: Box<[OnceLock<Box<WindowBits>>]>,
 }
+
+/// The documents of a window as bits.
+type WindowBits = [[u8; 8]; 1024];
 
 impl DeletedDocs {
     /// Opens what a commit says is deleted of a segment.
@@ -96,7 +77,8 @@ impl DeletedDocs {
             list.into_header()
         };
         let header_bytes = Box::from(&*header_bytes);
-        Ok(DeletedDocs { file, header, header_bytes, number: meta.number })
+        let bits = (0..header.n_containers()).map(|_| OnceLock::new()).collect();
+        Ok(DeletedDocs { file, header, header_bytes, number: meta.number, bits })
     }
 
     /// Bytes of the file.
@@ -120,24 +102,39 @@ impl DeletedDocs {
         Ok(LongList::with_header(section, Bytes::Mapped(&self.header_bytes), self.header))
     }
 
-    /// Whether a document is deleted: halving over the windows, then inside one.
-    pub(crate) fn contains(&self, doc: u32) -> Result<bool> {
-        self.lookup()?.contains(doc)
+    /// The documents of a window, given their upper half, as a bitmap, with their number; none where nothing is deleted there.
+    pub(crate) fn window(&self, key: u32) -> Result<Option<(Container<'_>, u32)>> {
+        let found = u16::try_from(key).map(|key| self.header.find(&self.header_bytes, key));
+        let Ok(Ok(nth)) = found else { return Ok(None) };
+        let bits = match self.bits[nth].get() {
+            Some(bits) => bits,
+            None => {
+                let bits = self.read_bits(nth)?;
+                self.bits[nth].get_or_init(|| bits)
+            }
+        };
+        let n = self.header.cardinality(&self.header_bytes, nth);
+        Ok(Some((Container::Bitmap(bits), n)))
     }
 
-    /// Looks up many documents one after the other; those that share a window find it once.
-    pub(crate) fn lookup(&self) -> Result<Lookup<'_>> {
-        Ok(Lookup { list: self.list()?, window: None })
+    #[cold]
+    fn read_bits(&self, nth: usize) -> Result<Box<WindowBits>> {
+        let (list, mut bits) = (self.list()?, Box::new([[0; 8]; 1024]));
+        let payload = list.payload(nth)?;
+        for low in list.container(nth, &payload)?.iter().map(usize::from) {
+            bits[low / 64][low % 64 / 8] |= 1 << (low % 8);
+        }
+        Ok(bits)
+    }
+
+    /// Whether a document is deleted: a look at its bit.
+    pub(crate) fn contains(&self, doc: u32) -> Result<bool> {
+        Ok(self.window(doc >> 16)?.is_some_and(|(deleted, _)| deleted.contains(doc as u16)))
     }
 
     /// Takes what is deleted out of ascending documents of a window, given their upper half.
     pub(crate) fn leave_out(&self, key: u32, lows: &mut Vec<u16>) -> Result<()> {
-        let list = self.list()?;
-        let Ok(key) = u16::try_from(key) else { return Ok(()) };
-        let nth = list.seek(key);
-        if nth < list.n_containers() && list.key(nth) == key {
-            let payload = list.payload(nth)?;
-            let deleted = list.container(nth, &payload)?;
+        if let Some((deleted, _)) = self.window(key)? {
             lows.retain(|low| !deleted.contains(*low));
         }
         Ok(())

@@ -253,6 +253,11 @@ impl<'s> FieldReader<'s> {
         self.segment.file.of_field(self.field)?.require(Some(self.field), kind)
     }
 
+    /// Whether a document of its segment is deleted.
+    pub(crate) fn is_deleted(self, doc: u32) -> Result<bool> {
+        self.segment.is_deleted(doc)
+    }
+
     /// Incompatible features of the file that has it.
     pub(crate) fn features(self) -> Result<u32> {
         Ok(self.segment.file.of_field(self.field)?.features())

@@ -18,6 +18,28 @@ pub(crate) fn units(code: u8, weight: u16) -> u16 {
     ((u32::from(u16::from(code) << 8) * u32::from(weight)) >> 16) as u16
 }
 
+/// Code of what score parts with a code become, by the numbers of a [`CodeChange`](crate::format::changed::CodeChange).
+#[inline(always)]
+pub(crate) fn changed_code(code: u8, [of_code, shortest, longest, rest, codes]: [f32; 5]) -> u8 {
+    let part = (f32::from(code) * of_code).min(1.0);
+    let left = 1.0 - part;
+    let x = (longest * left + rest * part).max(shortest * left);
+    let changed = part / (part + x) * codes;
+    // Rounded up, without a call.
+    let below = changed as i32;
+    let above = (below + i32::from((below as f32) < changed)).min(255);
+    if code == 0 { 0 } else { above as u8 }
+}
+
+kernel! {
+    /// The codes of what score parts become.
+    change_codes(codes: &[u8], changed: &mut [u8], by: [f32; 5]) {
+        for (to, code) in changed.iter_mut().zip(codes) {
+            *to = changed_code(*code, by);
+        }
+    }
+}
+
 kernel! {
     /// Replaces the sums by the units of one list.
     set(sums: &mut [u16; BLOCKS], codes: &[u8; BLOCKS], weight: u16) {

@@ -17,7 +17,7 @@ use crate::format::deletes::DeletedSet;
 use crate::format::manifest::{Manifest, SegmentMeta};
 use crate::ids::FieldId;
 use crate::limits::Limits;
-use crate::schema::Schema;
+use crate::schema::{Field, Schema};
 use crate::segment::deletes::{self, DeletedDocs};
 use crate::segment::file::SegmentFile;
 use crate::segment::reader::SegmentReader;
@@ -333,7 +333,9 @@ impl IndexWriter {
         salvaged.revived = salvaged.revived.min(n_added);
         if n_added > 0 {
             let own = manifest.schema.fields().iter().take(reader.n_own_fields());
-            let unstored = own.filter(|field| !field.stored);
+            // A copy is made anew with its source.
+            let source = |field: &Field| manifest.schema.field(field.copy_of.as_deref()?);
+            let unstored = own.filter(|field| !source(field).unwrap_or(field).stored);
             let fields_lost = unstored.map(|field| field.name.clone()).collect();
             salvaged.outcome = SegmentOutcome::Rebuilt { fields_lost };
         }

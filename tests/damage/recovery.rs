@@ -464,7 +464,9 @@ fn random_title(n: usize, dice: &mut Dice) -> String {
 
 /// An index with enough rows for several blocks; and these.
 fn many_rows() -> (Files, Vec<Option<Row>>) {
-    let schema = Schema::builder().text("title").build().unwrap();
+    // A copy is not stored, and made anew with its source.
+    let copy = treepie::Field::new("words", treepie::FieldKind::Text).copy_of("title");
+    let schema = Schema::builder().text("title").field(copy).build().unwrap();
     let storage = Arc::new(MemoryStorage::new());
     let mut writer = Index::options().create_in(storage.clone(), schema).unwrap().writer().unwrap();
     let mut dice = Dice::new(seed());

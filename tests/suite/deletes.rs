@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 use treepie::query::{ParseOptions, Query, parse};
+use treepie::search::TotalMode;
 use treepie::storage::{MemoryStorage, Storage};
 use treepie::writer::MergePolicy;
 use treepie::{
@@ -502,4 +503,40 @@ fn a_deletion_takes_no_more_memory_than_a_search_may() {
     let commit = writer.commit().unwrap();
     assert_eq!((commit.documents, commit.deleted), (2, 1_999));
     assert_eq!(index.searcher().unwrap().count(&parse("word7 kept")).unwrap(), 2);
+}
+
+/// Of a pattern only the smallest documents are looked for, more of them where those that are found are deleted.
+#[test]
+fn the_first_documents_of_a_pattern_are_those_that_are_left() {
+    const N: usize = 3_000;
+    let index = Index::in_memory(schema());
+    let never = MergePolicy::default().documents_max(0).deleted_percent(100);
+    let options = || WriterOptions::new().merge_policy(never.clone());
+    let mut into = index.writer_with(options()).unwrap();
+    let has_word = |n: usize| n % 4 != 3;
+    for n in 0..N {
+        let word = if has_word(n) { format!("word{}", n * 7 % 600) } else { "other".to_owned() };
+        into.add(Document::new().with("title", word).with("id", n.to_string())).unwrap();
+        if [1_000, 1_020].contains(&n) {
+            into.commit().unwrap();
+        }
+    }
+    into.commit().unwrap();
+    // Spread in the first segment, all but one of the second, and whatever comes first in the third.
+    let is_gone = |n: usize| n < 1_000 && n % 5 != 2 || (1_002..2_700).contains(&n) && n != 1_500;
+    for n in (0..N).filter(|n| is_gone(*n)) {
+        into.delete_value("id", n.to_string()).unwrap();
+    }
+    into.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let left: Vec<u64> =
+        (0..N).filter(|n| has_word(*n) && !is_gone(*n)).map(|n| n as u64).collect();
+    let query = query("title:word*");
+    for (offset, limit) in [(0, 1), (0, 10), (3, 20), (100, 100), (0, 400), (150, 5_000)] {
+        let search = searcher.search(&query).offset(offset).limit(limit);
+        let hits = search.total(TotalMode::Unknown).fields::<&str>([]).run().unwrap().hits;
+        let found: Vec<u64> = hits.iter().map(|hit| hit.doc.0).collect();
+        let page = left.iter().skip(offset as usize).take(limit as usize).copied();
+        assert_eq!(found, page.collect::<Vec<_>>(), "{offset}, {limit}");
+    }
 }

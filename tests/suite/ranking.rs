@@ -3,14 +3,17 @@
 use crate::naive::{distance, fits};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use treepie::explain::Explanation;
 use treepie::query::{Boost, Fuzziness, PATTERN_TERMS_MAX, Query, Tie};
 use treepie::search::{IdfScope, Order, Relation, TotalMode};
+use treepie::writer::MergePolicy;
 use treepie::{After, DocId, Document, Hit, Index, Schema, SearchBuilder, Searcher, WriterOptions};
 
 mod combined;
 mod masks;
 mod patterns;
+mod segments;
 
 const FIELDS: [&str; 2] = ["title", "body"];
 
@@ -236,9 +239,9 @@ impl Random {
         format!("w{}", self.below(most))
     }
 
-    fn text(&mut self) -> Vec<String> {
+    fn text(&mut self, n_words: Range<usize>) -> Vec<String> {
         // Below 40 words lengths are exact.
-        (0..self.below(30)).map(|_| self.word()).collect()
+        (0..n_words.start + self.below(n_words.len())).map(|_| self.word()).collect()
     }
 
     fn query(&mut self, depth: usize) -> Query {
@@ -312,9 +315,15 @@ fn corpus_without(
     (naive, index.searcher().unwrap())
 }
 
+/// Segments stay as they are, and so do the numbers of documents.
+fn never_merging() -> WriterOptions {
+    let never = MergePolicy::default().documents_max(0).deleted_percent(100);
+    WriterOptions::default().merge_policy(never)
+}
+
 /// Deletes documents, in one commit.
 fn delete(naive: &mut Naive, index: &Index, docs: &[usize]) {
-    let mut writer = index.writer().unwrap();
+    let mut writer = index.writer_with(never_merging()).unwrap();
     for doc in docs {
         writer.delete_value("number", doc.to_string()).unwrap();
         naive.deleted[*doc] = true;
@@ -324,13 +333,22 @@ fn delete(naive: &mut Naive, index: &Index, docs: &[usize]) {
 
 /// An index of random documents in segments of these sizes.
 fn indexed(random: &mut Random, sizes: &[usize]) -> (Naive, Index) {
+    indexed_of(random, sizes, |_| 0..30)
+}
+
+/// An index of random documents in segments of these sizes, whose texts have so many words, given the number of their segment.
+fn indexed_of(
+    random: &mut Random,
+    sizes: &[usize],
+    n_words: impl Fn(usize) -> Range<usize>,
+) -> (Naive, Index) {
     let schema = Schema::builder().text("title").text("body").keyword("number").build().unwrap();
     let index = Index::in_memory(schema);
-    let mut writer = index.writer_with(WriterOptions::default()).unwrap();
+    let mut writer = index.writer_with(never_merging()).unwrap();
     let mut docs = vec![];
-    for n_docs in sizes {
+    for (segment, n_docs) in sizes.iter().enumerate() {
         for nth in docs.len()..docs.len() + n_docs {
-            let texts = [random.text(), random.text()];
+            let texts = [(); 2].map(|()| random.text(n_words(segment)));
             let mut document = Document::new().with("number", nth.to_string());
             for (field, words) in FIELDS.into_iter().zip(&texts) {
                 if !words.is_empty() {
@@ -613,18 +631,6 @@ fn runs_tell_which_kernels_found_the_best() {
 }
 
 #[test]
-fn scores_do_not_depend_on_the_segments() {
-    let answers = [1, 4].map(|n_segments| {
-        let mut random = Random(3);
-        let (_, searcher) = corpus(&mut random, 500, n_segments);
-        let query = searcher.parse("title:w1 body:w2 title:w0").unwrap();
-        let hits = searcher.search(&query).limit(500).run().unwrap().hits;
-        hits.iter().map(|hit| (hit.score.unwrap().to_bits(), hit.doc)).collect::<Vec<_>>()
-    });
-    assert_eq!(answers[0], answers[1]);
-}
-
-#[test]
 fn nothing_is_scored_in_document_order() {
     let (_, searcher) = corpus(&mut Random(5), 50, 2);
     let query = searcher.parse("title:w1 OR body:w1").unwrap();
@@ -647,62 +653,6 @@ fn parameters_are_checked_and_used() {
     assert!(hits.len() > 10 && hits.iter().all(|hit| hit.score == hits[0].score));
     let twice = searcher.search(&query).bm25("title", 1.2, 0.75).bm25("title", 0.0, 0.75);
     assert_eq!(twice.limit(300).run().unwrap().hits, hits, "what was said last counts");
-}
-
-#[test]
-fn with_its_own_statistics_each_segment_ranks_like_an_index_of_its_own() {
-    let schema = Schema::builder().text("title").text("body").keyword("tag").build().unwrap();
-    let mut random = Random(55);
-    let together = Index::in_memory(schema.clone());
-    let mut writer = together.writer().unwrap();
-    let mut alone = vec![];
-    for n_docs in [30, 300, 700] {
-        let own = Index::in_memory(schema.clone());
-        let mut own_writer = own.writer().unwrap();
-        for _ in 0..n_docs {
-            let texts = FIELDS.map(|field| (field, random.text().join(" ")));
-            let document = texts
-                .into_iter()
-                .fold(Document::new(), |so_far, (field, text)| so_far.with(field, text));
-            let document = document.with("tag", random.word());
-            writer.add(document.clone()).unwrap();
-            own_writer.add(document).unwrap();
-        }
-        writer.commit().unwrap();
-        own_writer.commit().unwrap();
-        alone.push(own.searcher().unwrap());
-    }
-    let together = together.searcher().unwrap();
-    for _ in 0..150 {
-        let query = match random.below(5) {
-            0 => combined::combined_query(&mut random),
-            1 => patterns::pattern_query(&mut random, 1),
-            2 => Query::word_in("tag", random.word()),
-            3 => Query::prefix("w1").in_field("tag"),
-            _ => random.query(2),
-        };
-        let n = [0, 3][random.below(2)];
-        let mut expected = vec![];
-        let mut base = 0;
-        for own in &alone {
-            let hits = own.search(&query).pattern_terms(n).limit(1_000).run().unwrap().hits;
-            expected.extend(hits.iter().map(|hit| (hit.score.unwrap(), base + hit.doc.0)));
-            base += own.n_docs();
-        }
-        expected.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let search = together.search(&query).pattern_terms(n).statistics(IdfScope::Segment);
-        let limit = [1, 10, 2_000][random.below(3)];
-        let hits = search.clone().limit(limit).run().unwrap().hits;
-        let found: Vec<_> = hits.iter().map(|hit| (hit.score.unwrap(), hit.doc.0)).collect();
-        assert_eq!(found, expected[..expected.len().min(limit as usize)], "{query}");
-        if let Some((score, doc)) = found.last() {
-            let explained = search.explainer().score(DocId(*doc)).unwrap().unwrap();
-            assert_eq!(explained.value, *score, "{query}\n{explained}");
-        }
-    }
-    let query = together.parse("title:w1 title:w2").unwrap();
-    let plan = together.search(&query).statistics(IdfScope::Segment).explain().unwrap();
-    assert!(plan.to_string().contains("statistics of each segment"), "{plan}");
 }
 
 #[test]

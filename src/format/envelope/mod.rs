@@ -444,6 +444,15 @@ pub(crate) struct Envelope {
     block_shift: u8,
     checksums_at: u64,
     sections: Box<[SectionEntry]>,
+    /// The number of a section by the [slot](slot_of) of its key, where no other has the same.
+    slots: [u8; SLOTS],
+}
+
+/// Slots of section keys: those of sixteen fields differ, and every search asks for a dozen sections of each segment.
+const SLOTS: usize = 256;
+
+fn slot_of(key: u32) -> usize {
+    (key >> 16 << 4 | key & 15) as usize % SLOTS
 }
 
 impl Envelope {
@@ -502,7 +511,13 @@ impl Envelope {
         let [_, (_, table, _)] = tables;
         let sections = read_sections(&read(table.clone())?, &footer)?;
         let Footer { block_shift, checksums_at, .. } = footer;
-        Ok(Envelope { kind, header, seal, block_shift, checksums_at, sections })
+        let mut slots = [0; SLOTS];
+        for (nth, entry) in (0..=u8::MAX).zip(&sections) {
+            if let Some(slot) = slots.get_mut(slot_of(entry.key())) {
+                *slot = nth;
+            }
+        }
+        Ok(Envelope { kind, header, seal, block_shift, checksums_at, sections, slots })
     }
 
     /// The entries in order of field and kind.
@@ -516,8 +531,13 @@ impl Envelope {
         kind: SectionKind,
     ) -> Option<SectionEntry> {
         let key = key_of(field, kind);
+        let is_it = |entry: &&SectionEntry| entry.key() == key;
+        let slot = self.slots.get(slot_of(key)).copied().unwrap_or_default();
+        if let Some(known) = self.sections.get(usize::from(slot)).filter(is_it) {
+            return Some(*known);
+        }
         let at = self.sections.partition_point(|entry| entry.key() < key);
-        self.sections.get(at).filter(|entry| entry.key() == key).copied()
+        self.sections.get(at).filter(is_it).copied()
     }
 
     /// Bytes that blocks cover: everything before the checksums.

@@ -4,6 +4,7 @@
 use super::KTH;
 use super::directory::{BLOCKS, Granularity};
 use crate::bytes::Bytes;
+use crate::format::changed::CodeChange;
 use crate::format::lengths::score_part;
 
 /// Documents of a block, as a power of two.
@@ -25,6 +26,26 @@ impl Codes<'_> {
         match self {
             Codes::Dense(bytes) => bytes.first_chunk(),
             Codes::ByRank(_) => None,
+        }
+    }
+
+    /// Computes the codes of what the parts become; behind them stands 0.
+    pub(crate) fn change(&self, change: &CodeChange, to: &mut [u8; BLOCKS]) {
+        let (Codes::Dense(codes) | Codes::ByRank(codes)) = self;
+        // Mostly nothing stands behind the last block of a segment.
+        let n = codes.iter().rposition(|code| *code > 0).map_or(0, |last| last + 1);
+        let (changed, behind) = to.split_at_mut(n.min(BLOCKS));
+        change.change(codes.get(..n).unwrap_or_default(), changed);
+        behind.fill(0);
+    }
+
+    /// Puts as many other codes in the place of these.
+    pub(crate) fn replaced<'c>(&self, by: &'c [u8; BLOCKS]) -> Codes<'c> {
+        match self {
+            Codes::Dense(_) => Codes::Dense(Bytes::Mapped(by)),
+            Codes::ByRank(codes) => {
+                Codes::ByRank(Bytes::Mapped(by.get(..codes.len()).unwrap_or_default()))
+            }
         }
     }
 

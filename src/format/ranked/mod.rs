@@ -146,6 +146,7 @@
 //! rest, because a query reads all codes and little else. Widths of frequencies by sixteen, because one frequent document makes
 //! 64 wide: they take a quarter less. Most postings have one position, whose highest bit says nothing that its width does not.
 
+mod changed;
 mod directory;
 mod frequencies;
 mod impacts;
@@ -156,6 +157,7 @@ mod short;
 mod tests;
 mod walk;
 
+pub(crate) use changed::ChangedCodes;
 pub(crate) use directory::Directory;
 pub(in crate::format) use frequencies::BitWriter;
 pub(crate) use frequencies::{Frequencies, FrequencyReader};

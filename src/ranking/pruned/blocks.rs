@@ -355,6 +355,8 @@ impl Block {
                 docs => ExcludedDocs::Docs(docs),
             };
             let mut scan = Scan::new(clause, list, query.base, top, seen, left_out);
+            // Codes of sums are of other parts where they were changed.
+            let code = Some(code).filter(|_| clause.change().is_none());
             return scan.offer_block(first, of_list, docs, code);
         }
         if !ALL && are_many(docs) {

@@ -10,9 +10,6 @@
 //! the sum of a score, for which a factor of 1 − 10⁻⁵ stands. It is *below*, never equal: which of two
 //! documents with equal scores is better is not for bounds to say.
 
-use crate::format::lengths::Bm25;
-use crate::weight::bm25::FieldScoring;
-
 pub(super) use crate::plan::BOUNDED_LISTS_MAX as CLAUSES_MAX;
 
 /// Factor just below 1 for the rounding of up to [`CLAUSES_MAX`] products and sums.
@@ -81,27 +78,9 @@ pub(super) fn code_for(needed: u32, weight: u16) -> u32 {
     needed.saturating_mul(256).div_ceil(u32::from(weight)).min(256)
 }
 
-/// Factors by which score parts differ from those that codes were computed of: at most, and at least.
-///
-/// The ratio of tf / (tf + K') to tf / (tf + K) is (tf + K) / (tf + K'), which is between 1 and its value
-/// for tf = 1. So the extremes over all lengths, and 1, are bounds of it.
-pub(super) fn changes(codes_of: &Bm25, scoring: &FieldScoring) -> (f64, f64) {
-    if *codes_of == scoring.bm25 {
-        return (1.0, 1.0);
-    }
-    let (mut most, mut least) = (1.0f64, 1.0f64);
-    for (before, now) in codes_of.norm_cache().iter().zip(&scoring.norm_cache) {
-        let ratio = (1.0 + f64::from(*before)) / (1.0 + f64::from(*now));
-        (most, least) = (most.max(ratio), least.min(ratio));
-    }
-    (most, least)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::lengths::score_part;
-    use crate::ids::FieldId;
     use crate::simd::sums::units;
     use proptest::prelude::*;
 
@@ -132,23 +111,6 @@ mod tests {
         fn the_code_for_some_units_is_the_smallest(needed in 0u32..70_000, weight in 256u16..) {
             let least = (0..=255).find(|code| u32::from(units(*code, weight)) >= needed);
             prop_assert_eq!(code_for(needed, weight), least.map_or(256, u32::from));
-        }
-
-        #[test]
-        fn other_parameters_change_no_part_by_more(
-            (k1, b, average) in (0.0f32..3.0, 0.0f32..=1.0, 0.5f32..2000.0),
-            (k1_now, b_now, average_now) in (0.0f32..3.0, 0.0f32..=1.0, 0.5f32..2000.0),
-            frequency in 1u32..1000,
-        ) {
-            let before = Bm25 { k1, b, average };
-            let bm25 = Bm25 { k1: k1_now, b: b_now, average: average_now };
-            let norm_cache = bm25.norm_cache();
-            let scoring = FieldScoring { field: FieldId(0), bm25, norm_cache, n_docs: 1, n_tokens: 1 };
-            let (most, least) = changes(&before, &scoring);
-            for (k, now) in before.norm_cache().iter().zip(&norm_cache) {
-                let ratio = f64::from(score_part(frequency, *now)) / f64::from(score_part(frequency, *k));
-                prop_assert!(ratio <= most * (1.0 + 1e-6) && ratio >= least * (1.0 - 1e-6));
-            }
         }
     }
 }

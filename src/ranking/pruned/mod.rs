@@ -20,6 +20,7 @@ mod single_term;
 mod order;
 mod parts;
 mod pruning;
+mod reached;
 mod query;
 mod scratch;
 mod tie_cache;
@@ -49,6 +50,7 @@ pub(crate) use phrase::{PhraseClause, PhrasePruning, phrase, rare_phrase};
 pub(crate) use pruning::Pruning;
 pub(crate) use query::Roles;
 use query::{Query, Run};
+pub(crate) use reached::BestReached;
 pub(crate) use scratch::Scratch;
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -81,11 +83,13 @@ pub(crate) fn find<const ALL: bool>(
     }
     let mut readers = Readers::new(&mut scratch.readers);
     let found = match kernel {
-        ListsKernel::ShortestList => scratch.few.offer(clauses, &mut readers, base, top).map(Some),
+        ListsKernel::ShortestList => {
+            scratch.few.offer(clauses, &mut readers, count, base, top).map(Some)
+        }
         ListsKernel::ShortLists => {
             let shorts = &mut scratch.shorts;
-            shorts.offer(clauses, roles, &mut readers, 0.0, base, top).map(|n| {
-                let matching = Some(shorts.docs.len() as u64);
+            shorts.offer(clauses, roles, &mut readers, count, base, top).map(|n| {
+                let matching = shorts.is_whole.then_some(shorts.docs.len() as u64);
                 Some(Pruning { documents_scored: n, matching, ..Pruning::default() })
             })
         }
@@ -136,7 +140,7 @@ fn by_bounds<'s, const ALL: bool>(
     let mut pruning = Pruning::default();
     shorts.clear();
     if !ALL {
-        pruning.documents_scored = shorts.offer(clauses, roles, readers, most, base, top)?;
+        pruning.documents_scored = shorts.offer(clauses, roles, readers, false, base, top)?;
         if most * rare_terms::ROUNDING < f64::from(top.threshold()) {
             return Ok(Some(pruning));
         }

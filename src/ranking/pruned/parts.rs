@@ -1,10 +1,14 @@
 //! Postings of a query by window, each with an upper bound of its score part.
 
-use super::bounds::{ScoreQuantizer, changes};
+use super::bounds::ScoreQuantizer;
+use super::reached::raise;
 use crate::bitmap::{Container, ContainerKind};
 use crate::bytes::Bytes;
 use crate::error::Result;
-use crate::format::ranked::{Codes, Directory, KTH, RankedContainer, RankedList, RankedLong};
+use crate::format::changed::CodeChange;
+use crate::format::ranked::{
+    ChangedCodes, Codes, Directory, RankedContainer, RankedList, RankedLong,
+};
 use crate::plan::WINDOW;
 use crate::ranking::Clause;
 use crate::ranking::top::Top;
@@ -19,6 +23,7 @@ pub(super) struct WindowPostings {
     pub(super) terms: Vec<Term>,
     /// The containers of all long lists.
     containers: Vec<RankedContainer>,
+    changed: ChangedCodes,
     /// Score and units of each posting of the short lists.
     scores: Vec<f32>,
     units: Vec<u16>,
@@ -36,6 +41,8 @@ pub(super) struct Term {
     best: f64,
     /// Factor on its codes.
     pub(super) weight: u16,
+    /// Change of its codes since they were computed.
+    change: Option<CodeChange>,
     /// Its place in `containers`, or in `scores` and `units`.
     range: Range<usize>,
     /// Position up to which it has been divided into windows.
@@ -62,7 +69,16 @@ struct Part {
     best: u16,
 }
 
-heap_bytes!(WindowPostings { terms, containers, scores, units, windows, of_windows, best });
+heap_bytes!(WindowPostings {
+    terms,
+    containers,
+    changed,
+    scores,
+    units,
+    windows,
+    of_windows,
+    best
+});
 
 impl WindowPostings {
     /// Takes stock of the lists, of short ones as if empty without `short`; tells `top` of the best of those that suffice.
@@ -75,10 +91,11 @@ impl WindowPostings {
     ) -> Result<()> {
         self.terms.clear();
         self.containers.clear();
+        self.changed.start();
         self.scores.clear();
         self.units.clear();
         for (nth, clause) in clauses.iter().enumerate() {
-            let (best, range) = match &clause.list {
+            let (best, change, range) = match &clause.list {
                 RankedList::Short(list) => {
                     let start = self.scores.len();
                     let mut best = 0.0f32;
@@ -90,20 +107,26 @@ impl WindowPostings {
                         best = best.max(score);
                         self.scores.push(score);
                     }
-                    (best.into(), start..self.scores.len())
+                    (best.into(), None, start..self.scores.len())
                 }
                 RankedList::Long(list) => {
                     let start = self.containers.len();
                     self.containers.extend(list.containers());
                     if suffices(nth) {
-                        raise(clause, list, top);
+                        raise(clause, list, top)?;
                     }
-                    let (most, _) = changes(&clause.lengths.bm25(), &clause.scoring);
-                    let best = f64::from(clause.weight) * f64::from(list.max_part()) * most;
-                    (best, start..self.containers.len())
+                    let change = clause.change().map(|change| change.codes(list.max_part()));
+                    if let Some(change) = &change {
+                        let own = &mut self.containers[start..];
+                        own.iter_mut().for_each(|it| it.max_code = change.code(it.max_code));
+                    }
+                    (clause.best(), change, start..self.containers.len())
                 }
             };
-            self.terms.push(Term { best, weight: 0, at: range.start, range });
+            if change.is_some() {
+                self.changed.make_room(range.end);
+            }
+            self.terms.push(Term { best, weight: 0, change, at: range.start, range });
         }
         Ok(())
     }
@@ -225,7 +248,7 @@ impl WindowPostings {
         opened: &mut Vec<Opened<'q, 's>>,
     ) -> Result<()> {
         for part in &self.of_windows[window.parts.clone()] {
-            let weight = self.terms[part.clause].weight;
+            let Term { weight, change, .. } = self.terms[part.clause];
             let postings = match &clauses[part.clause].list {
                 RankedList::Short(list) => {
                     let first = self.terms[part.clause].range.start;
@@ -236,25 +259,18 @@ impl WindowPostings {
                     }
                 }
                 RankedList::Long(list) => {
-                    let container = &self.containers[part.at.start];
-                    Postings::Long(LongPart::open(list, container)?, list)
+                    let at = part.at.start;
+                    let long: LongPart<'q> = LongPart::open(list, &self.containers[at])?;
+                    let codes = match &change {
+                        Some(change) => self.changed.get(at, long.codes, change),
+                        None => long.codes,
+                    };
+                    Postings::Long(LongPart { codes, ..long }, list)
                 }
             };
             opened.push(Opened { clause: part.clause, weight, best: part.best, postings });
         }
         Ok(())
-    }
-}
-
-/// Tells how good the best are at least, where every document of a list matches: from the code that as many postings have.
-pub(super) fn raise(clause: &Clause<'_>, list: &RankedLong<'_, Section<'_>>, top: &mut Top) {
-    let k = top.k();
-    let kth = KTH.iter().zip(list.kth_codes()).find(|(kth, _)| k <= **kth);
-    if let Some((_, code)) = kth.filter(|(_, code)| *code > 0) {
-        let (_, least) = changes(&clause.lengths.bm25(), &clause.scoring);
-        let best = f64::from(clause.weight) * f64::from(list.max_part());
-        // Less what products in f32 may round away.
-        top.raise((best * f64::from(code) / 255.0 * least * (1.0 - 1e-6)) as f32);
     }
 }
 
@@ -272,7 +288,7 @@ pub(super) struct Opened<'q, 's> {
 impl<'q, 's> Opened<'q, 's> {
     /// The container and its list, if it is a long one, as all are that bounds are added up of without a tree.
     #[inline]
-    pub(super) fn long(&self) -> Option<(&LongPart<'s>, &'q RankedLong<'s, Section<'s>>)> {
+    pub(super) fn long(&self) -> Option<(&LongPart<'q>, &'q RankedLong<'s, Section<'s>>)> {
         match &self.postings {
             Postings::Short { .. } => None,
             Postings::Long(part, list) => Some((part, list)),
@@ -298,7 +314,7 @@ pub(super) enum Postings<'q, 's> {
     /// Documents of the segment, what each scores, and that in units.
     Short { docs: &'q [u32], scores: &'q [f32], units: &'q [u16] },
     /// A container, and the list that it is one of.
-    Long(LongPart<'s>, &'q RankedLong<'s, Section<'s>>),
+    Long(LongPart<'q>, &'q RankedLong<'s, Section<'s>>),
 }
 
 /// A container with its codes and its directory.

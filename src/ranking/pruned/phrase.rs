@@ -6,10 +6,10 @@
 //! others are looked at by falling bound, so that the worst kept score rises early. Phrases whose words need not stand
 //! as written may be there more often than a word, so no bound holds for them.
 
-use super::bounds::changes;
 use super::sum::past_the_end;
 use crate::budget::{self, ns};
 use crate::error::Result;
+use crate::format::changed::PartChange;
 use crate::format::lengths::score_part;
 use crate::ids::DocId;
 use crate::phrase::{
@@ -119,13 +119,12 @@ pub(crate) fn phrase<'s>(
     words.windows(&mut windows, candidates);
     let before = words.work();
     let has_bounds = words.is_exact();
-    let (most, _) = changes(&clause.lengths.bm25(), &clause.scoring);
     let mut search = Search {
         clause,
         words,
         is_pruned: has_bounds && !count,
         has_bounds,
-        score_of_part: clause.weight * most as f32 * ROUNDING,
+        change: clause.change(),
         base,
         top,
         pruning: PhrasePruning { windows: windows.len() as u64, ..PhrasePruning::default() },
@@ -149,8 +148,8 @@ struct Search<'t, 's> {
     /// Whether documents that cannot be among the best are left out.
     is_pruned: bool,
     has_bounds: bool,
-    /// Factor from parts as they were when codes were written to scores.
-    score_of_part: f32,
+    /// Change of parts since codes were written.
+    change: Option<PartChange>,
     base: u64,
     top: &'t mut Top,
     pruning: PhrasePruning,
@@ -158,7 +157,7 @@ struct Search<'t, 's> {
 
 impl Search<'_, '_> {
     fn window(&mut self, window: PhraseWindow, scratch: &mut PhraseScratch) -> Result<()> {
-        if self.is_pruned && window.best_part * self.score_of_part < self.top.threshold() {
+        if self.is_pruned && window.best_part < self.least_part() {
             self.pruning.windows_skipped += 1;
             return Ok(());
         }
@@ -170,12 +169,10 @@ impl Search<'_, '_> {
         self.pruning.candidates.found += candidates.lows.len() as u64;
         let mut rest = 0;
         while rest < candidates.lows.len() {
-            let threshold = self.top.threshold();
-            if self.is_pruned && threshold > 0.0 && self.score_of_part > 0.0 {
+            if self.is_pruned && self.top.threshold() > 0.0 && self.clause.weight > 0.0 {
                 candidates.lows.drain(..rest);
                 rest = 0;
-                let least = threshold / self.score_of_part;
-                let dropped = self.words.drop_weak(least, &mut candidates.lows)?;
+                let dropped = self.words.drop_weak(self.least_part(), &mut candidates.lows)?;
                 self.pruning.candidates.skipped_by_blocks += dropped as u64;
             }
             let end = candidates.lows.len().min(rest + GATHERED_MAX);
@@ -183,6 +180,12 @@ impl Search<'_, '_> {
             rest = end;
         }
         Ok(())
+    }
+
+    /// The least part, as they were when codes were written, that is good enough.
+    fn least_part(&self) -> f32 {
+        let least = self.top.threshold() / (self.clause.weight * ROUNDING);
+        self.change.map_or(least, |change| change.needed(least.into()) as f32)
     }
 
     /// Looks at some documents of a window that have all words.

@@ -51,6 +51,8 @@ heap_bytes!(Scratch {
 
 /// Documents of a page up to which its memory is kept.
 const TOP_KEPT: usize = 1024;
+/// Terms whose memory is kept, over all segments.
+const CLAUSES_KEPT: usize = 1024;
 
 impl Scratch {
     /// Keeps the memory of the best, unless it is large.
@@ -69,5 +71,6 @@ impl Scratch {
             }
         }
         self.clauses = recycled(clauses);
+        self.clauses.shrink_to(CLAUSES_KEPT);
     }
 }

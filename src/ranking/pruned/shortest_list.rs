@@ -1,9 +1,10 @@
 //! Documents that all lists have, if one is short. Its documents are looked up in the others.
 //!
-//! At most 255 documents are looked up, in the shorter lists first, and few are left after the first: bounds would cost
-//! more than the scores that they spare.
+//! At most 255 documents are looked up, in the shorter lists first, and few are left after the first. The part of the
+//! shortest list is known of each; of the others only the best.
 
 use super::pruning::Pruning;
+use super::rare_terms::ROUNDING;
 use super::single_term::Finder;
 use super::sum::{Readers, Sum};
 use crate::budget::{self, ns};
@@ -27,11 +28,13 @@ pub(super) struct ShortestListAnd {
 heap_bytes!(ShortestListAnd { order, ranks, finders });
 
 impl ShortestListAnd {
-    /// Offers every document that all clauses have, one of which has a short list.
+    /// Offers every document that all clauses have, one of which has a short list, or with `count` false those that can be among
+    /// the best.
     pub(super) fn offer<'s>(
         &mut self,
         clauses: &[Clause<'s>],
         readers: &mut Readers<'s>,
+        count: bool,
         base: u64,
         top: &mut Top,
     ) -> Result<Pruning> {
@@ -42,18 +45,30 @@ impl ShortestListAnd {
             RankedList::Short(list) => (false, list.docs().len() as u64),
             RankedList::Long(list) => (true, list.list().cardinality()),
         });
-        let Some(RankedList::Short(lead)) = self.order.first().map(|nth| &clauses[*nth].list)
-        else {
+        let Some(first) = self.order.first().map(|nth| &clauses[*nth]) else {
             return Ok(Pruning::nothing());
         };
+        let RankedList::Short(lead) = &first.list else { return Ok(Pruning::nothing()) };
+        let rest: f64 = self.order[1..].iter().map(|nth| clauses[*nth].best()).sum();
         let (order, ranks) = (&self.order, &mut self.ranks);
         ranks.clear();
         ranks.resize(clauses.len(), 0);
         let mut finders: Vec<Finder<'_, 's>> = recycled(std::mem::take(&mut self.finders));
         finders.extend(clauses.iter().map(|clause| Finder::of(&clause.list)));
         budget::work(ns::WINDOW_BOUNDS * clauses.len() as u64)?;
-        let mut n = 0;
-        'docs: for (place, &doc) in (0..).zip(lead.docs()) {
+        let (mut n, mut n_skipped, mut at, mut least) = (0, 0, 0.0, 0);
+        'docs: for (place, (&doc, &frequency)) in
+            (0..).zip(lead.docs().iter().zip(lead.frequencies()))
+        {
+            // Most are not good enough in segments behind the first.
+            if !count && top.threshold() != at {
+                at = top.threshold();
+                least = first.least_frequency(f64::from(at) / ROUNDING - rest);
+            }
+            if frequency < least {
+                n_skipped += 1;
+                continue;
+            }
             ranks[order[0]] = place;
             for &nth in &order[1..] {
                 let Some(rank) = finders[nth].rank(doc)? else { continue 'docs };
@@ -68,6 +83,7 @@ impl ShortestListAnd {
             n += 1;
         }
         self.finders = recycled(finders);
-        Ok(Pruning { documents_scored: n, matching: Some(n), ..Pruning::default() })
+        let matching = (n_skipped == 0).then_some(n);
+        Ok(Pruning { documents_scored: n, matching, ..Pruning::default() })
     }
 }

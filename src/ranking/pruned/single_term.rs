@@ -4,16 +4,17 @@
 //! seen first. The codes of a container are compared 32 at once with the least that can still matter; what
 //! is left is scored, frequencies and lengths where they are needed.
 
-use super::bounds::changes;
 use super::order::BLOCKS_AT_ONCE;
-use super::parts::{LongPart, raise};
+use super::parts::LongPart;
 use super::pruning::Pruning;
+use super::reached::raise;
 use super::sum::{Frequencies, Norms, past_the_end};
 use super::tie_cache::TieCache;
 use super::together::{Together, bits_of};
 use crate::bitmap::Container;
 use crate::budget::{self, ns};
 use crate::error::Result;
+use crate::format::changed::PartChange;
 use crate::format::lengths::score_part;
 use crate::format::ranked::{Codes, RankedList, RankedLong, Walk};
 use crate::ids::DocId;
@@ -39,15 +40,25 @@ pub(super) fn offer(
     let mut pruning = Pruning::default();
     match &clause.list {
         RankedList::Short(list) => {
+            let (mut lengths, mut at, mut fewest) = (clause.lengths.reader(), 0.0, 0);
             for (&doc, &frequency) in list.docs().iter().zip(list.frequencies()) {
-                top.push(clause.score(doc, frequency)?, DocId(base + u64::from(doc)));
+                if top.threshold() != at {
+                    at = top.threshold();
+                    fewest = clause.least_frequency(f64::from(at) * (1.0 - 1e-5));
+                }
+                if frequency < fewest {
+                    continue;
+                }
+                pruning.documents_scored += 1;
+                let k = clause.scoring.norm_cache[usize::from(lengths.code(doc)?)];
+                let score = clause.weight * score_part(frequency, k);
+                top.push(score, DocId(base + u64::from(doc)));
             }
-            pruning.documents_scored = list.docs().len() as u64;
             pruning.postings = pruning.documents_scored;
-            pruning.matching = Some(pruning.documents_scored);
+            pruning.matching = Some(list.docs().len() as u64);
         }
         RankedList::Long(list) => {
-            raise(clause, list, top);
+            raise(clause, list, top)?;
             let mut scan = Scan::new(clause, list, base, top, seen, ExcludedDocs::Nothing);
             scan.offer(candidates, &mut pruning)?;
             pruning.matching = Some(list.list().cardinality());
@@ -67,6 +78,7 @@ pub(super) struct Scan<'a, 's> {
     top: &'a mut Top,
     seen: &'a mut TieCache,
     pub(super) left_out: ExcludedDocs<'a, 's>,
+    change: Option<PartChange>,
 }
 
 /// Documents that are not offered.
@@ -151,20 +163,21 @@ impl<'a, 's> Scan<'a, 's> {
         seen: &'a mut TieCache,
         left_out: ExcludedDocs<'a, 's>,
     ) -> Self {
-        let frequencies = list.frequencies().reader();
-        Scan { clause, list, base, frequencies, lengths: None, top, seen, left_out }
+        let (frequencies, change) = (list.frequencies().reader(), clause.change());
+        Scan { clause, list, base, frequencies, lengths: None, top, seen, left_out, change }
     }
 
     /// Offers what can be among the best.
     pub(super) fn offer(&mut self, candidates: &mut Vec<u32>, pruning: &mut Pruning) -> Result<()> {
-        let (most, _) = changes(&self.clause.lengths.bm25(), &self.clause.scoring);
         let best = f64::from(self.clause.weight) * f64::from(self.list.max_part());
-        let per_code = best * most / 255.0 * (1.0 + ROUNDING);
+        let per_code = best / 255.0 * (1.0 + ROUNDING);
+        let (weight, change) = (self.clause.weight.into(), self.change);
+        let mut reach = Reach { weight, change, of: 0.0, needed: 0.0 };
         for container in self.list.containers() {
             budget::work(ns::WINDOW_BOUNDS)?;
             pruning.windows_considered += 1;
             let high = u32::from(container.key) * WINDOW;
-            let mut cut = cut(self.top.threshold(), per_code);
+            let mut cut = cut(reach.needed(self.top), per_code);
             while cut <= 255 && self.rules_out(cut as u8, high) {
                 cut += 1;
             }
@@ -192,7 +205,7 @@ impl<'a, 's> Scan<'a, 's> {
                 let candidate = candidate as usize;
                 // Equal scores of later documents do not enter: those are most, where texts are short.
                 let code = codes.get(candidate).copied().unwrap_or_default();
-                if (f64::from(code) * per_code) < f64::from(self.top.threshold())
+                if (f64::from(code) * per_code) < reach.needed(self.top)
                     || self.rules_out(code, reached)
                 {
                     continue;
@@ -204,7 +217,7 @@ impl<'a, 's> Scan<'a, 's> {
                 };
                 pruning.documents_scored += u64::from(word.count_ones());
                 pruning.postings += u64::from(word.count_ones());
-                self.offer_block(high + first, (word, rank), word, code)?;
+                self.offer_block(high + first, (word, rank), word, Some(code))?;
                 reached = high + first + 64;
             }
         }
@@ -218,13 +231,13 @@ impl<'a, 's> Scan<'a, 's> {
     }
 
     /// Scores documents of a block that begins with `first`: those that are `wanted` of all that the list has there, given as
-    /// bits, which have no other word. `rank` is that of the first one of the list, and `code` the block's.
+    /// bits, which have no other word. `rank` is that of the first one of the list, and `code` the block's as it is written.
     pub(super) fn offer_block(
         &mut self,
         first: u32,
         (word, rank): (u64, u32),
         wanted: u64,
-        code: u8,
+        code: Option<u8>,
     ) -> Result<()> {
         if wanted == 0 {
             return Ok(());
@@ -232,11 +245,16 @@ impl<'a, 's> Scan<'a, 's> {
         if first + wanted.ilog2() >= self.clause.lengths.n_docs() {
             return Err(past_the_end());
         }
+        if let Some(code) = code
+            && self.is_too_weak(first, wanted, code)?
+        {
+            return Ok(());
+        }
         if are_many(wanted) {
             let mut together = Together::new(first, wanted);
             let lengths = self.lengths.get_or_insert_with(|| self.clause.lengths.reader());
             together.add(self.clause, (&mut self.frequencies, lengths), word, rank)?;
-            if wanted == word && self.seen.tells(code) {
+            if let Some(code) = code.filter(|code| wanted == word && self.seen.tells(*code)) {
                 // The best document has the code of the block.
                 let best = together.scored().map(|(_, score)| score).fold(0.0, f32::max);
                 self.seen.note_code(code, best);
@@ -259,6 +277,24 @@ impl<'a, 's> Scan<'a, 's> {
             self.offer_scored(score, first + bit)?;
         }
         Ok(())
+    }
+
+    /// Whether no document of a block is good enough by the code and the lengths of these, where codes were computed with another
+    /// average length.
+    fn is_too_weak(&self, first: u32, wanted: u64, code: u8) -> Result<bool> {
+        let (Some(change), Clause { lengths, scoring, weight, .. }) = (&self.change, self.clause)
+        else {
+            return Ok(false);
+        };
+        let codes = lengths.codes(first..lengths.n_docs().min(first + 64))?;
+        let of = |bit: u32| codes.get(bit as usize).copied().unwrap_or_default();
+        let (least, greatest) = bits_of(wanted)
+            .map(of)
+            .fold((u8::MAX, 0), |(least, greatest), of| (least.min(of), greatest.max(of)));
+        let k = |length: u8| scoring.norm_cache[usize::from(length)];
+        let part = f64::from(self.list.max_part()) * f64::from(code) / 255.0;
+        let most = change.most_of(part, (k(least), k(greatest)));
+        Ok(f64::from(*weight) * most * (1.0 + ROUNDING) < f64::from(self.top.threshold()))
     }
 
     /// Offers a document, unless it is left out.
@@ -295,10 +331,32 @@ fn block_from(part: &LongPart<'_>, nth: usize) -> (u32, u64, u32) {
     (u32::from(first & !63), word, part.first_rank + nth as u32)
 }
 
-/// The smallest code with which a score can reach the threshold; above 255 where none can.
-fn cut(threshold: f32, per_code: f64) -> u32 {
-    let mut cut = (f64::from(threshold) / per_code) as u32;
-    while f64::from(cut) * per_code < f64::from(threshold) && cut <= 255 {
+/// Least score of documents that are good enough, by the parts that codes were computed of.
+struct Reach {
+    weight: f64,
+    change: Option<PartChange>,
+    /// The threshold that was asked for last, and the answer.
+    of: f32,
+    needed: f64,
+}
+
+impl Reach {
+    #[inline]
+    fn needed(&mut self, top: &Top) -> f64 {
+        let threshold = top.threshold();
+        if threshold != self.of {
+            let now = f64::from(threshold);
+            let needed = |change: &PartChange| change.needed(now / self.weight) * self.weight;
+            (self.of, self.needed) = (threshold, self.change.as_ref().map_or(now, needed));
+        }
+        self.needed
+    }
+}
+
+/// The smallest code with which a score can reach what is needed; above 255 where none can.
+fn cut(needed: f64, per_code: f64) -> u32 {
+    let mut cut = (needed / per_code) as u32;
+    while f64::from(cut) * per_code < needed && cut <= 255 {
         cut += 1;
     }
     cut

@@ -103,15 +103,26 @@ impl<'s> Readers<'s> {
         (doc, frequency): (u32, u32),
         known: &mut Option<(usize, f32)>,
     ) -> Result<(f32, f32)> {
-        let clause = &clauses[nth];
+        self.n_postings += 1;
+        let part = score_part(frequency, self.known_k(clauses, nth, doc, known)?);
+        Ok((part, clauses[nth].weight * part))
+    }
+
+    /// K of a document in the field of clause `nth`, which may be known.
+    #[inline]
+    pub(super) fn known_k(
+        &mut self,
+        clauses: &[Clause<'s>],
+        nth: usize,
+        doc: u32,
+        known: &mut Option<(usize, f32)>,
+    ) -> Result<f32> {
         let k = match *known {
-            Some((other, k)) if Arc::ptr_eq(&clauses[other].scoring, &clause.scoring) => k,
+            Some((other, k)) if Arc::ptr_eq(&clauses[other].scoring, &clauses[nth].scoring) => k,
             _ => self.k(clauses, nth, doc)?,
         };
         *known = Some((nth, k));
-        self.n_postings += 1;
-        let part = score_part(frequency, k);
-        Ok((part, clause.weight * part))
+        Ok(k)
     }
 }
 

@@ -345,6 +345,17 @@ fn segments_agree_with_scoring_everything_by_the_statistics_of_all() {
     Corpus::new(&[40_000, WINDOW + 9, 300, 60_000], &long_texts()).check_random(60, 5, 2);
 }
 
+/// In one segment texts are ten times as long as in the others, so that codes were computed with quite another average.
+#[test]
+fn segments_of_longer_and_of_shorter_texts_agree_with_scoring_everything() {
+    let mut lists = long_texts();
+    lists.push((0, "long", (0..30_000).map(|doc| (doc, 20 + doc % 90)).collect()));
+    lists.push((1, "long", (60_000..90_000).map(|doc| (doc, 1 + doc % 60)).collect()));
+    for segments in [&[30_000, 30_000, WINDOW + 9, 20_000][..], &[30_000, 5_000, 5_000, 90_000]] {
+        Corpus::new(segments, &lists).check_random(60, 5, 4);
+    }
+}
+
 #[test]
 fn titles_with_equal_scores_agree_with_scoring_everything() {
     Corpus::new(&[5 * WINDOW + 77], &titles()).check_random(120, 5, 3);

@@ -177,7 +177,7 @@ fn byte_order_marks_and_encodings_are_read() {
     // What is in no encoding that it could be.
     dir.write("latin.csv", b"id,First Name\n3,caf\xE9\n");
     let latin = ["index", "t.tp", "latin.csv", "--schema", "s.toml", "--overwrite"];
-    dir.run(&latin).fails_with(&["latin.csv", "line 2", "0xe9", "--encoding"]);
+    dir.run(&latin).fails_with(&["latin.csv", "line 2", "0xE9", "--encoding"]);
     dir.ok(&[&latin[..], &["--encoding", "latin1"]].concat());
     assert_eq!(dir.ok(&["export", "t.tp"]), "{\"id\":3,\"First Name\":\"café\"}\n");
     dir.write("broken.txt", b"\xFF\xFEa\0\n\0\0\xDCb\0\n\0");

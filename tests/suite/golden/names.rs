@@ -55,10 +55,9 @@ fn facet_operators() -> BTreeSet<String> {
 
 fn rules() -> BTreeSet<String> {
     // They stand before their reasons: of plans first in a line or behind an arrow, of facets in pairs.
-    let of_plans =
-        body("explain/from_plan.rs", "fn decision(&self, decision: &decision::Decision)");
+    let of_plans = body("explain/from_plan/rules.rs", "pub(super) fn named(");
     let mut names = texts_behind(&of_plans, "=> (");
-    names.extend(texts_behind(&of_plans, "\n                ("));
+    names.extend(texts_behind(&of_plans, "\n            ("));
     names.extend(texts_behind(
         &body("explain/from_plan/facets.rs", "fn decision_of_values("),
         "=> (",

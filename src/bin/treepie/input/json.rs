@@ -355,7 +355,7 @@ mod tests {
             (b"{\"title\":\"a\"", "EOF while parsing an object at column 12"),
             (b"[1]", "expected objects in the list, found a number"),
             (b"[", "']' at the end of the list that begins here, found the end of the input"),
-            (b"\"a\xFFb\"", "expected UTF-8, found the byte 0xff"),
+            (b"\"a\xFFb\"", "expected UTF-8, found the byte 0xFF"),
         ] {
             let text = [b"{}\n", line].concat();
             let found = read(&text, false);

@@ -501,7 +501,7 @@ mod tests {
             ),
             ("\"a\nb\",\"c\nd,e\n", "found the end of the input (line 2, column 4)", &["3: d|e"]),
             ("\"", "found the end of the input (line 1, column 1)", &[]),
-            ("\"a\"\rb\n2,b", "found '\r' at column 4", &["2: 2|b"]),
+            ("\"a\"\rb\n2,b", "found '\\r' at column 4", &["2: 2|b"]),
         ] {
             let found = all(text.as_bytes(), Dialect::COMMA);
             assert!(found[0].contains(message), "{text:?}: {found:?}");

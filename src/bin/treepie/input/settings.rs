@@ -237,10 +237,7 @@ impl InputSettings {
         let (converted, expected) = match &own.date_format {
             Some(format) => (format.read(text), format.described()),
             None if is_number => return Ok(None),
-            None => {
-                let style = own.number_style();
-                (own.number(text), style.described().to_owned())
-            }
+            None => (own.number(text), own.number_described()),
         };
         match converted {
             Some(converted) => Ok(Some(converted)),
@@ -265,6 +262,14 @@ impl FieldSettings {
         match self.number_style() {
             NumberStyle::Plain => Some(number),
             style => style.with_point(&number),
+        }
+    }
+
+    fn number_described(&self) -> String {
+        let style = self.number_style().described();
+        match &self.unit {
+            Some(unit) => format!("{style}, with the unit {unit} or none"),
+            None => style.to_owned(),
         }
     }
 

@@ -83,7 +83,7 @@ impl<'s> OpenTree<'s> {
             return Ok(pruning.by(ListsKernel::Tree, 0));
         };
         let mut pruning = Pruning::default();
-        required.raise(tree, top);
+        required.raise(tree, top)?;
         let memory = &mut scratch.tree.required;
         if let Some(root) = &required.with_others
             && !required.offer_with_few(tree, top, memory, &mut pruning)?

@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::plan::ListsKernel;
-use crate::ranking::pruned::parts;
 use crate::ranking::pruned::pruning::Pruning;
+use crate::ranking::pruned::reached;
 use crate::ranking::pruned::scratch::Scratch;
 use crate::ranking::pruned::single_term::{ExcludedDocs, Scan};
 use crate::ranking::pruned::sum::{Readers, Sum};
@@ -67,12 +67,11 @@ impl RequiredFirst {
     }
 
     /// Tells how good the best are at least.
-    pub(super) fn raise(&self, tree: &Tree<'_>, top: &mut Top) {
+    pub(super) fn raise(&self, tree: &Tree<'_>, top: &mut Top) -> Result<()> {
         let clause = &tree.clauses[self.must];
-        if let RankedList::Long(list) = &clause.list
-            && self.must_not.is_empty()
-        {
-            parts::raise(clause, list, top);
+        match &clause.list {
+            RankedList::Long(list) if self.must_not.is_empty() => reached::raise(clause, list, top),
+            _ => Ok(()),
         }
     }
 
