@@ -79,9 +79,7 @@ pub(crate) fn intersecting_pays(n_documents: usize, n_postings: usize) -> bool {
 }
 
 /// Lists from which on windows may be scored whole: bounds of two tell blocks apart.
-pub(crate) fn whole_lists_min() -> usize {
-    *WM
-}
+pub(crate) const WHOLE_LISTS_MIN: usize = 3;
 
 /// Times in nanoseconds that going through some windows takes, which has no end where that never pays, and through one of their blocks
 /// that can matter then; and that of looking into such a block instead.
@@ -114,7 +112,7 @@ pub(crate) fn whole_ns(
         WholeCosts { of_windows, of_left, of_block }
     };
     match n_common {
-        None if n_lists < whole_lists_min() && !has_required => WholeCosts::NEVER,
+        None if n_lists < WHOLE_LISTS_MIN && !has_required => WholeCosts::NEVER,
         None => costs(n_windows * 2_000 + n_postings + n_postings / 3, 20, 130 + n_lists * 15),
         Some(n_common) => match ((20 + n_lists * 10) as f64 - 100.0 * n_common) as usize {
             0 => WholeCosts::NEVER,
@@ -136,9 +134,3 @@ pub(crate) fn looking_up_pays(n_documents: usize, n_postings: usize, n_lists: us
 /// Blocks that can still matter, for one that will when all are visited, of any lists and of those that are intersected: most are let
 /// go later where the worst of the best is still to rise.
 pub(crate) const PATIENCE: [usize; 2] = [2, 4];
-
-static WM: std::sync::LazyLock<usize> =
-    std::sync::LazyLock::new(|| std::env::var("WM").ok().and_then(|v| v.parse().ok()).unwrap_or(3));
-
-pub(crate) static TW: std::sync::LazyLock<usize> =
-    std::sync::LazyLock::new(|| std::env::var("TW").ok().and_then(|v| v.parse().ok()).unwrap_or(1));

@@ -100,7 +100,7 @@ impl Blocks {
         let of_limit = |limit| whole_costs::<ALL>(windows, opened, (n_docs, has_required), limit);
         let fixed = (ALL
             || !has_required
-                && windows.iter().all(|window| window.opened.len() < in_window::whole_lists_min()))
+                && windows.iter().all(|window| window.opened.len() < in_window::WHOLE_LISTS_MIN))
         .then(|| of_limit(0));
         let costs = |limit| fixed.unwrap_or_else(|| of_limit(limit));
         let is_done =
@@ -144,7 +144,7 @@ impl Blocks {
     }
 
     /// Takes note of the blocks of window `nth` that can matter, by those that lists touch without which none does. False, and
-    /// nothing is done, where one of these lists has a code for each block, not for each posting, or where these blocks are too many.
+    /// nothing is done, where one of these lists has a code for each block, not for each posting.
     pub(super) fn touch_window(
         &mut self,
         run: &mut Run<'_, '_>,
@@ -182,17 +182,6 @@ impl Blocks {
         }
         for nth in left_out {
             self.complete(&opened[usize::from(*nth)]);
-        }
-        let is_good = |block: &&u16| u32::from(self.few[usize::from(**block)]) >= limit;
-        let n_good = self.touched.iter().filter(is_good).count();
-        let lists = (opened.len(), run.query.roles.has_required);
-        let costs = in_window::whole_ns((1, n_essential), lists, None);
-        if *in_window::TW > 0
-            && window.opened.len() == window.n_scored
-            && n_good > costs.blocks_at_most()
-        {
-            self.touched.iter().for_each(|block| self.few[usize::from(*block)] = 0);
-            return false;
         }
         run.pruning.blocks_considered += self.touched.len() as u64;
         for block in &self.touched {
