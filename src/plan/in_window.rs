@@ -78,8 +78,13 @@ pub(crate) fn intersecting_pays(n_documents: usize, n_postings: usize) -> bool {
     n_documents * LOOK_UP_STEPS > n_postings
 }
 
-/// Lists from which on windows may be scored whole: bounds of two tell blocks apart.
-pub(crate) const WHOLE_LISTS_MIN: usize = 3;
+/// Documents of a page from which on windows of two lists may be scored whole: bounds of two tell blocks apart as long as few are wanted.
+const MANY_WANTED: usize = 64;
+
+/// Lists from which on windows may be scored whole where so many documents are wanted.
+pub(crate) fn whole_lists_min(n_wanted: usize) -> usize {
+    if n_wanted < MANY_WANTED { 3 } else { 2 }
+}
 
 /// Times in nanoseconds that going through some windows takes, which has no end where that never pays, and through one of their blocks
 /// that can matter then; and that of looking into such a block instead.
@@ -104,7 +109,7 @@ impl WholeCosts {
 /// in common by chance: each that is found takes longer than in a block, and words asked for together are together in several times as many.
 pub(crate) fn whole_ns(
     (n_windows, n_postings): (usize, usize),
-    (n_lists, has_required): (usize, bool),
+    n_lists: usize,
     n_common: Option<f64>,
 ) -> WholeCosts {
     let costs = |of_windows: usize, of_left: usize, of_block: usize| {
@@ -112,7 +117,6 @@ pub(crate) fn whole_ns(
         WholeCosts { of_windows, of_left, of_block }
     };
     match n_common {
-        None if n_lists < WHOLE_LISTS_MIN && !has_required => WholeCosts::NEVER,
         None => costs(n_windows * 2_000 + n_postings + n_postings / 3, 20, 130 + n_lists * 15),
         Some(n_common) => match ((20 + n_lists * 10) as f64 - 100.0 * n_common) as usize {
             0 => WholeCosts::NEVER,

@@ -1,13 +1,12 @@
 //! Queries open in one segment: lists of their terms, words of their phrases.
 
 use super::Clause;
+use super::pruned::PhraseClause;
 use super::pruned::tree::{OpenTree, Tree, TreePhrase};
-use super::pruned::{PhraseClause, Roles};
 use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
-use crate::format::ranked::RankedList;
 use crate::phrase::{PhraseReader, PhraseWorkspace};
-use crate::plan::{BOUNDED_LISTS_MAX, cost};
+use crate::plan::cost;
 use crate::query::Proximity;
 use crate::recycle::FreeLists;
 use crate::segment::reader::FieldReader;
@@ -146,53 +145,24 @@ impl<'s> Weight<'s> {
         Some((0..self.segments.len()).filter(has_masks).count())
     }
 
-    /// The one term that must match, and terms that only add to its score, where the query is nothing else.
-    fn required(&self) -> Option<Numbers> {
-        let Node::Sum { must, should, must_not, minimum: 0 } = &self.root else { return None };
-        let n_lists = 2..=BOUNDED_LISTS_MAX;
-        if must.len() != 1 || !must_not.is_empty() || !n_lists.contains(&(1 + should.len())) {
-            return None;
-        }
-        let terms: Numbers = must.iter().chain(should).map(Node::term).collect::<Option<_>>()?;
-        (self.terms[terms[0]].weight > 0.0).then_some(terms)
-    }
-
-    /// The terms of which one must match, in one segment, behind them those that mask their blocks; or the one that must match, before
-    /// those that only add to its score; and which is so. `None` where the query is anything else, or looking the documents of its filter
-    /// up costs less.
-    pub(crate) fn clauses_with_roles(
+    /// The terms of which one must match, in one segment, behind them those that mask their blocks, and where these begin; `None`
+    /// where the query is anything else, or looking the documents of its filter up costs less.
+    pub(crate) fn filtered_clauses(
         &self,
         segment: usize,
         mut clauses: Vec<Clause<'s>>,
         numbers: &mut FreeLists<u32>,
-    ) -> Result<(Vec<Clause<'s>>, Option<Roles>)> {
-        clauses.clear();
-        let mut add = |terms: &[usize], clauses: &mut Vec<Clause<'s>>| {
-            terms
-                .iter()
-                .try_for_each(|nth| self.add_clause(&self.terms[*nth], segment, clauses, numbers))
-        };
-        if let Some(terms) = self.required() {
-            add(&terms[..1], &mut clauses)?;
-            let is_long = |clause: &Clause<'_>| matches!(clause.list, RankedList::Long(_));
-            return Ok(match clauses.first().map(is_long) {
-                None => (clauses, Some(Roles::none(0))),
-                Some(true) => {
-                    add(&terms[1..], &mut clauses)?;
-                    let first_filter = clauses.len();
-                    (clauses, Some(Roles { has_required: first_filter > 1, first_filter }))
-                }
-                Some(false) => {
-                    clauses.clear();
-                    (clauses, None)
-                }
-            });
-        }
+    ) -> Result<(Vec<Clause<'s>>, Option<usize>)> {
         let Some((any, filters)) = self.masked(segment) else { return Ok((clauses, None)) };
-        add(&any, &mut clauses)?;
+        clauses.clear();
+        for nth in any {
+            self.add_clause(&self.terms[nth], segment, &mut clauses, numbers)?;
+        }
         let first_filter = clauses.len();
-        add(&filters, &mut clauses)?;
-        Ok((clauses, Some(Roles { has_required: false, first_filter })))
+        for nth in filters {
+            self.add_clause(&self.terms[nth], segment, &mut clauses, numbers)?;
+        }
+        Ok((clauses, Some(first_filter)))
     }
 
     /// A query of any shape in one segment, whose first document has the number `base`. `clauses` and `numbers` are memory to use.

@@ -2,7 +2,7 @@
 
 use super::Clause;
 use super::pruned::tree::OpenTree;
-use super::pruned::{self, BestReached, PhraseClause, PhrasePruning, Pruning, Roles};
+use super::pruned::{self, BestReached, PhraseClause, PhrasePruning, Pruning};
 use super::top::Top;
 use crate::budget::{self, ns};
 use crate::doc_id_set::DocIdSet;
@@ -79,7 +79,8 @@ pub(crate) fn find_best(
             top.enter(segment, base);
             let of_segment = match (flat, &mut each) {
                 (Some(clauses), _) => {
-                    let clauses = (shape, clauses.of_segment(nth), None);
+                    let clauses = clauses.of_segment(nth);
+                    let clauses = (shape, clauses, clauses.len());
                     offer_clauses(clauses, (own, at), base, count, top, scratch)?
                 }
                 (None, Some(open)) => open[nth].offer((own, at), base, top, scratch)?,
@@ -211,8 +212,8 @@ pub(crate) enum OpenLists<'s> {
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "made once a segment; a box would be an allocation")]
 pub(crate) enum OpenQuery<'s> {
-    /// Terms of which one must match, and what they do beside.
-    WithRoles(Vec<Clause<'s>>, Roles),
+    /// Terms of which one must match, and from this one on terms that only filter.
+    Filtered(Vec<Clause<'s>>, usize),
     Tree(OpenTree<'s>),
     /// None where no document has it.
     Phrase(Option<Box<(PhraseClause<'s>, PhraseReader<'s>)>>),
@@ -228,9 +229,9 @@ impl<'s> OpenQuery<'s> {
     ) -> Result<Self> {
         let memory = recycled(std::mem::take(&mut scratch.clauses));
         let numbers = &mut scratch.numbers;
-        let (clauses, roles) = ranked.clauses_with_roles(at, memory, numbers)?;
-        Ok(match roles {
-            Some(roles) => OpenQuery::WithRoles(clauses, roles),
+        let (clauses, first_filter) = ranked.filtered_clauses(at, memory, numbers)?;
+        Ok(match first_filter {
+            Some(first_filter) => OpenQuery::Filtered(clauses, first_filter),
             None => OpenQuery::Tree(ranked.tree(at, base, clauses, std::mem::take(numbers))?),
         })
     }
@@ -244,8 +245,8 @@ impl<'s> OpenQuery<'s> {
         scratch: &mut pruned::Scratch,
     ) -> Result<Pruning> {
         match self {
-            OpenQuery::WithRoles(clauses, roles) => {
-                let clauses = (Shape::AnyOf, &clauses[..], Some(*roles));
+            OpenQuery::Filtered(clauses, first_filter) => {
+                let clauses = (Shape::AnyOf, &clauses[..], *first_filter);
                 offer_clauses(clauses, of_segment, base, false, top, scratch)
             }
             OpenQuery::Tree(tree) => tree.offer(&of_segment.0.root, top, scratch),
@@ -257,7 +258,7 @@ impl<'s> OpenQuery<'s> {
     /// Keeps the memory for the next query.
     fn recycle(self, scratch: &mut pruned::Scratch) {
         match self {
-            OpenQuery::WithRoles(clauses, _) => scratch.keep_clauses(clauses),
+            OpenQuery::Filtered(clauses, _) => scratch.keep_clauses(clauses),
             OpenQuery::Tree(tree) => tree.recycle(scratch),
             OpenQuery::Phrase(_) => {}
         }
@@ -266,21 +267,20 @@ impl<'s> OpenQuery<'s> {
 
 /// Offers to `top` all documents that can be among its best of terms in a segment, some of which may do more than add to scores.
 fn offer_clauses(
-    (shape, clauses, roles): (Shape, &[Clause<'_>], Option<Roles>),
+    (shape, clauses, first_filter): (Shape, &[Clause<'_>], usize),
     (ranked, at): (&Weight<'_>, usize),
     base: u64,
     count: bool,
     top: &mut Top,
     scratch: &mut pruned::Scratch,
 ) -> Result<Pruning> {
-    let roles = roles.unwrap_or_else(|| Roles::none(clauses.len()));
     let count = count && !top.leaves_out();
     let found = match shape {
         // A term that the segment does not have is in no document with all of them.
         Shape::AllOf if clauses.len() < ranked.terms.len() => Some(Pruning::nothing()),
         _ if clauses.is_empty() => Some(Pruning::nothing()),
-        Shape::AllOf => pruned::find::<true>(clauses, roles, count, base, top, scratch)?,
-        _ => pruned::find::<false>(clauses, roles, count, base, top, scratch)?,
+        Shape::AllOf => pruned::find::<true>(clauses, first_filter, count, base, top, scratch)?,
+        _ => pruned::find::<false>(clauses, first_filter, count, base, top, scratch)?,
     };
     match found {
         Some(pruning) => Ok(pruning),

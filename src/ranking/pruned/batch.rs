@@ -3,7 +3,6 @@
 //! Each step goes through all documents of a batch: bounds, then one list after the other, then scores. So kinds of containers are
 //! told apart once a batch, and what cannot be foreseen of one document does not hold up the next.
 
-use super::block_units::each_code;
 use super::parts::{Opened, Postings};
 use super::query::{Divided, Query};
 use super::sum::{Norms, Readers, past_the_end};
@@ -13,7 +12,7 @@ use crate::ids::FieldId;
 use crate::plan::WINDOW;
 use crate::ranking::Clause;
 use crate::recycle::heap_bytes;
-use crate::simd::sums::{BLOCKS, units};
+use crate::simd::sums::units;
 
 /// Documents of a batch at the most, and of the first one: the sooner some are scored, the more of the others are left out.
 const MOST: usize = 256;
@@ -189,13 +188,10 @@ impl Batch {
         part: &Opened<'_, 's>,
         readers: &mut Readers<'s>,
     ) -> Result<()> {
-        let Some((postings, list)) = part.long() else { return Ok(()) };
+        let Some(((_, list), codes)) = part.long().zip(part.codes_by_block()) else {
+            return Ok(());
+        };
         let clause = &query.clauses[part.clause];
-        let mut spread = [0; BLOCKS];
-        let codes = postings.codes.dense().unwrap_or_else(|| {
-            each_code(postings, |block, code| spread[block % BLOCKS] |= code);
-            &spread
-        });
         let (frequencies, lengths) = readers.both(part.clause, clause, list);
         self.read_k(key, clause, lengths)?;
         let of_docs = self.bounds[..self.n].iter_mut().zip(&self.lows).zip(&self.k);
@@ -303,7 +299,7 @@ impl Batch {
         let n = self.n;
         self.scores[..n].fill(0.0);
         // Lists that only filter come last.
-        let scored = opened.iter().take_while(|part| part.clause < query.roles.first_filter);
+        let scored = opened.iter().take_while(|part| part.clause < query.first_filter);
         for (nth, part) in scored.enumerate() {
             match &part.postings {
                 Postings::Short { scores: of_list, .. } => {

@@ -21,7 +21,7 @@ use super::together::{Together, bits_of};
 use crate::error::Result;
 use crate::ids::DocId;
 use crate::plan::WINDOW;
-use crate::plan::in_window::{self, WholeCosts, are_many};
+use crate::plan::in_window::{self, WholeCosts, are_many, whole_lists_min};
 use crate::ranking::top::Top;
 use crate::recycle::heap_bytes;
 use crate::simd::scores::BLOCK;
@@ -85,8 +85,7 @@ impl Blocks {
         for (sums, window) in self.bands.sums(windows.len()).iter_mut().zip(windows) {
             let (scored, filters) = opened[window.opened.clone()].split_at(window.n_scored);
             add_up::<ALL>(sums, scored.iter());
-            let required = &scored[..usize::from(run.query.roles.has_required)];
-            for codes in required.iter().chain(filters).filter_map(Opened::codes_by_block) {
+            for codes in filters.iter().filter_map(Opened::codes_by_block) {
                 sums::keep(sums, codes);
             }
         }
@@ -95,13 +94,13 @@ impl Blocks {
             (self, run.query.scale);
         let is_settled = run.pruning.blocks_scored > 0;
         let patience = if is_settled { 1 } else { in_window::PATIENCE[usize::from(ALL)] };
-        let has_required = run.query.roles.has_required;
         let n_docs = run.query.clauses.first().map_or(0, |clause| clause.lengths.n_docs());
-        let of_limit = |limit| whole_costs::<ALL>(windows, opened, (n_docs, has_required), limit);
-        let fixed = (ALL
-            || !has_required
-                && windows.iter().all(|window| window.opened.len() < in_window::WHOLE_LISTS_MIN))
-        .then(|| of_limit(0));
+        let of_limit = |limit| whole_costs::<ALL>(windows, opened, n_docs, limit);
+        let are_few = |window: &OpenWindow| window.opened.len() < whole_lists_min(top.k());
+        let fixed = match ALL {
+            true => Some(of_limit(0)),
+            false => windows.iter().all(are_few).then_some(WholeCosts::NEVER),
+        };
         let costs = |limit| fixed.unwrap_or_else(|| of_limit(limit));
         let is_done =
             bands.visit(windows.len(), (costs, patience), &scale, top, |place, limit, top| {
@@ -121,17 +120,9 @@ impl Blocks {
                     common.offer(run, (key, lists.len(), Some(bounds)), lists, top)?;
                 } else {
                     let limit = scale.limit(top.threshold()).max(1);
-                    let (order, n_others) = divide(window, lists, has_required, limit);
+                    let (order, n_others) = divide(window, lists, limit);
                     let (others, of_order) = order[..lists.len()].split_at(n_others);
-                    let divided = Divided {
-                        has_required,
-                        key,
-                        lists,
-                        left,
-                        bounds,
-                        others,
-                        essential: of_order,
-                    };
+                    let divided = Divided { key, lists, left, bounds, others, essential: of_order };
                     if !essential.offer(run, &divided, (whole, &mut common.batch), top)? {
                         let blocks = left.iter().map(|block| *block as usize % BLOCKS);
                         whole.score(run, (key, blocks.clone()), lists.iter())?;
@@ -233,7 +224,7 @@ impl Blocks {
 fn whole_costs<const ALL: bool>(
     windows: &[OpenWindow],
     opened: &[Opened<'_, '_>],
-    (n_docs, has_required): (u32, bool),
+    n_docs: u32,
     limit: u32,
 ) -> WholeCosts {
     let (mut n_lists, mut n_postings, mut common) = (0, 0, 0.0);
@@ -250,29 +241,19 @@ fn whole_costs<const ALL: bool>(
             let shares = lists.iter().map(|list| size(list) as f64 / f64::from(n_docs));
             common += shares.product::<f64>();
         } else {
-            let (order, n_others) = divide(window, lists, has_required, limit);
+            let (order, n_others) = divide(window, lists, limit);
             let essential = order[n_others..lists.len()].iter();
             n_postings += essential.map(|nth| size(&lists[usize::from(*nth)])).sum::<usize>();
         }
     }
     let n_common = ALL.then_some(64.0 * common / windows.len() as f64);
-    in_window::whole_ns((windows.len(), n_postings), (n_lists, has_required), n_common)
+    in_window::whole_ns((windows.len(), n_postings), n_lists, n_common)
 }
 
 /// The numbers of the lists of a window, first those that are not essential, of which there are so many; and of these the ones first
-/// that add least. A list without a code for each block is short enough to be gone through. One that is required is the only one that
-/// needs to be.
-fn divide(
-    window: &OpenWindow,
-    lists: &[Opened<'_, '_>],
-    has_required: bool,
-    limit: u32,
-) -> ([u8; CLAUSES_MAX], usize) {
+/// that add least. A list without a code for each block is short enough to be gone through.
+fn divide(window: &OpenWindow, lists: &[Opened<'_, '_>], limit: u32) -> ([u8; CLAUSES_MAX], usize) {
     let (mut order, mut n_others, mut sum) = (window.order, 0, 0);
-    if has_required {
-        order[..lists.len()].sort_by_key(|nth| *nth == 0);
-        return (order, lists.len() - 1);
-    }
     for nth in 0..lists.len() {
         let list = &lists[usize::from(order[nth])];
         if list.codes_by_block().is_some() && sum + u32::from(list.best) < limit {
@@ -314,9 +295,6 @@ impl Block {
             true => self.common(opened, place.block),
             false => self.essential(opened, &window.order[..window.n_scored], place, limit),
         };
-        if query.roles.has_required {
-            docs &= self.words[0];
-        }
         let mut filters = filters.iter();
         while docs != 0
             && let Some(filter) = filters.next()

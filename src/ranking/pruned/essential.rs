@@ -45,7 +45,7 @@ impl Essential {
         (sums, batch): (&mut WholeWindow, &mut Batch),
         top: &mut Top,
     ) -> Result<bool> {
-        if !window.has_required && window.others.len() <= self.least_others {
+        if window.others.len() <= self.least_others {
             return Ok(false);
         }
         let limit = run.query.scale.limit(top.threshold()).max(1);
@@ -55,9 +55,7 @@ impl Essential {
         sums.score(run, (window.key, blocks.clone()), essential)?;
         self.take(&run.query.scale, window, blocks, sums, limit);
         let n_postings = window.lists.iter().map(|list| list.n_postings() as usize).sum();
-        if !window.has_required
-            && !looking_up_pays(self.candidates.len(), n_postings, window.lists.len())
-        {
+        if !looking_up_pays(self.candidates.len(), n_postings, window.lists.len()) {
             self.least_others = window.others.len();
             return Ok(false);
         }

@@ -48,7 +48,6 @@ use parts::{Opened, Window, WindowPostings};
 pub use phrase::CandidateCounts;
 pub(crate) use phrase::{PhraseClause, PhrasePruning, phrase, rare_phrase};
 pub(crate) use pruning::Pruning;
-pub(crate) use query::Roles;
 use query::{Query, Run};
 pub(crate) use reached::BestReached;
 pub(crate) use scratch::Scratch;
@@ -57,23 +56,21 @@ use std::ops::Range;
 use sum::Readers;
 use tie_cache::TieCache;
 
-/// Offers to `top` every document that matches a clause, or all, and can be among its best, where [`Roles`] allow it. `base` is the number of the segment's first document. Counts on `top` taking
+/// Offers to `top` every document that matches a clause, or all, and can be among its best. Clauses from `first_filter` on add nothing
+/// to a score; all of them must match, and they are long. `base` is the number of the segment's first document. Counts on `top` taking
 /// whatever is good enough: a document that is not offered may be left out because of others that are. With `count` every match of
 /// all clauses is scored as long as that looks cheaper than counting them otherwise; then [`Pruning::matching`] is known. `None`, and
 /// nothing is offered, where there are no bounds, and filters or clauses that must all match.
 pub(crate) fn find<const ALL: bool>(
     clauses: &[Clause<'_>],
-    roles: Roles,
+    first_filter: usize,
     count: bool,
     base: u64,
     top: &mut Top,
     scratch: &mut Scratch,
 ) -> Result<Option<Pruning>> {
     let is_short = |clause: &&Clause<'_>| matches!(clause.list, RankedList::Short(_));
-    let mut kernel = match roles.has_required {
-        true => ListsKernel::Bounds,
-        false => ListsKernel::of(ALL, clauses.len(), clauses.iter().filter(is_short).count()),
-    };
+    let mut kernel = ListsKernel::of(ALL, clauses.len(), clauses.iter().filter(is_short).count());
     if let (ListsKernel::OneList | ListsKernel::OneShortList, [clause]) = (kernel, clauses) {
         let Blocks { bands, block, .. } = &mut scratch.blocks;
         TieCache::start_all(&mut block.seen, clauses);
@@ -88,20 +85,20 @@ pub(crate) fn find<const ALL: bool>(
         }
         ListsKernel::ShortLists => {
             let shorts = &mut scratch.shorts;
-            shorts.offer(clauses, roles, &mut readers, count, base, top).map(|n| {
+            shorts.offer(clauses, first_filter, &mut readers, count, base, top).map(|n| {
                 let matching = shorts.is_whole.then_some(shorts.docs.len() as u64);
                 Some(Pruning { documents_scored: n, matching, ..Pruning::default() })
             })
         }
         ListsKernel::Bounds => {
-            by_bounds::<ALL>(clauses, roles, &mut readers, count, base, top, scratch)
+            by_bounds::<ALL>(clauses, first_filter, &mut readers, count, base, top, scratch)
         }
         _ => Ok(None),
     };
     let found = match found {
-        Ok(None) if !ALL && roles.allow_all(clauses.len()) => {
+        Ok(None) if !ALL && first_filter == clauses.len() => {
             let scale = ScoreQuantizer::PRESENCE;
-            let query = Query { clauses, scale, base, offered: &[], roles };
+            let query = Query { clauses, scale, base, offered: &[], first_filter };
             let Scratch { parts, opened, blocks, .. } = scratch;
             let mut run = Run { query, readers: &mut readers, pruning: Pruning::default() };
             kernel = ListsKernel::EveryPosting;
@@ -112,45 +109,39 @@ pub(crate) fn find<const ALL: bool>(
     };
     let read = readers.n_postings;
     scratch.readers = readers.recycle();
-    if roles.has_required {
-        kernel = ListsKernel::RequiredWord;
-    }
     Ok(found?.map(|own| own.by(kernel, read)))
 }
 
 /// `None` where there are no bounds to compute with.
 fn by_bounds<'s, const ALL: bool>(
     clauses: &[Clause<'s>],
-    roles: Roles,
+    first_filter: usize,
     readers: &mut Readers<'s>,
     count: bool,
     base: u64,
     top: &mut Top,
     scratch: &mut Scratch,
 ) -> Result<Option<Pruning>> {
-    let has_filters = roles.first_filter < clauses.len();
+    let has_filters = first_filter < clauses.len();
     let Scratch { parts, opened, windows, summed, blocks, shorts, .. } = scratch;
     // Documents of one list are results of a union that nothing filters; those of its short lists are scored first.
-    let suffices = |nth| !ALL && !has_filters && (nth == 0 || !roles.has_required);
-    parts.take_stock(clauses, suffices, false, top)?;
+    parts.take_stock(clauses, |_| !ALL && !has_filters, false, top)?;
     let most = (0..clauses.len()).map(|nth| parts.best(nth)).sum();
     let Some(scale) = ScoreQuantizer::of(most, clauses.len()) else { return Ok(None) };
     parts.weigh(&scale);
-    parts.filter_by(roles.first_filter);
+    parts.filter_by(first_filter);
     let mut pruning = Pruning::default();
     shorts.clear();
     if !ALL {
-        pruning.documents_scored = shorts.offer(clauses, roles, readers, false, base, top)?;
+        pruning.documents_scored =
+            shorts.offer(clauses, first_filter, readers, false, base, top)?;
         if most * rare_terms::ROUNDING < f64::from(top.threshold()) {
             return Ok(Some(pruning));
         }
     }
     parts.divide(clauses, if ALL { clauses.len() } else { 1 }, 0);
     if has_filters {
-        parts.keep_filtered(roles.first_filter);
-    }
-    if roles.has_required {
-        parts.keep_required();
+        parts.keep_filtered(first_filter);
     }
     let is_sparse = |window: &Window| window.n_least < DENSE_MIN;
     pruning.matching = (ALL && count && parts.windows.iter().all(is_sparse)).then_some(0);
@@ -161,7 +152,7 @@ fn by_bounds<'s, const ALL: bool>(
     TieCache::start_all(&mut blocks.block.seen, clauses);
     blocks.whole.start();
     blocks.essential.start();
-    let query = Query { clauses, scale, base, offered: &shorts.docs, roles };
+    let query = Query { clauses, scale, base, offered: &shorts.docs, first_filter };
     let run = Run { query, readers, pruning };
     let memory = recycled(std::mem::take(opened));
     let mut search = Search { run, parts, opened: memory, windows, summed, blocks, top };
@@ -279,7 +270,7 @@ impl Search<'_, '_> {
     fn is_any_alone_too_weak(&self, window: &Window) -> bool {
         let (query, limit) = (&self.run.query, self.limit());
         self.parts.bests(window).all(|(clause, best, code)| {
-            clause >= query.roles.first_filter || best < limit || self.is_tied(window, clause, code)
+            clause >= query.first_filter || best < limit || self.is_tied(window, clause, code)
         })
     }
 
@@ -318,12 +309,12 @@ impl Search<'_, '_> {
 
     /// Opens a window behind those that are open.
     fn open(&mut self, window: &Window) -> Result<Range<usize>> {
-        let Query { clauses, roles, .. } = self.run.query;
+        let Query { clauses, first_filter, .. } = self.run.query;
         budget::work(ns::WINDOW_BOUNDS * clauses.len() as u64)?;
         let start = self.opened.len();
         self.parts.open(clauses, window, &mut self.opened)?;
         let opened = start..self.opened.len();
-        let n_scored = opened.len() - (clauses.len() - roles.first_filter);
+        let n_scored = opened.len() - (clauses.len() - first_filter);
         let order = by_best(&self.opened[start..start + n_scored]);
         self.windows.push(OpenWindow { key: window.key, opened: opened.clone(), order, n_scored });
         Ok(opened)

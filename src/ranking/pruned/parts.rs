@@ -160,12 +160,6 @@ impl WindowPostings {
         });
     }
 
-    /// Leaves only windows in which the first clause has documents.
-    pub(super) fn keep_required(&mut self) {
-        let WindowPostings { windows, of_windows, .. } = self;
-        windows.retain(|window| of_windows[window.parts.start].clause == 0);
-    }
-
     /// Divides the lists into windows that at least `needed` of them have postings in, or that are among the first `n_anyway`.
     pub(super) fn divide(&mut self, clauses: &[Clause<'_>], needed: usize, n_anyway: u32) {
         self.windows.clear();

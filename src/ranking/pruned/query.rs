@@ -9,27 +9,6 @@ use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::simd::sums::BLOCKS;
 
-/// Tasks of clauses beside adding to scores.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Roles {
-    /// Whether the first one must match, whose list is long.
-    pub(crate) has_required: bool,
-    /// Clauses from this one on only filter: every match is in their lists, which are long.
-    pub(crate) first_filter: usize,
-}
-
-impl Roles {
-    /// Nothing, of so many.
-    pub(crate) fn none(n_clauses: usize) -> Self {
-        Roles { has_required: false, first_filter: n_clauses }
-    }
-
-    /// Whether whatever matches one of so many clauses matches all together.
-    pub(super) fn allow_all(self, n_clauses: usize) -> bool {
-        !self.has_required && self.first_filter == n_clauses
-    }
-}
-
 /// A query in one segment.
 pub(super) struct Query<'q, 's> {
     pub(super) clauses: &'q [Clause<'s>],
@@ -38,7 +17,8 @@ pub(super) struct Query<'q, 's> {
     pub(super) base: u64,
     /// Documents that were offered already, ascending.
     pub(super) offered: &'q [u32],
-    pub(super) roles: Roles,
+    /// Clauses from this one on only filter: every match is in their lists, which are long.
+    pub(super) first_filter: usize,
 }
 
 /// A query on its way through a segment: what reads for it, and what it looked at so far.
@@ -51,7 +31,6 @@ pub(super) struct Run<'q, 's> {
 /// A window, given its lists, the bounds of its blocks, those that are left, and the numbers of the lists that are not essential, those first
 /// that add least, and of the others in the order of the clauses.
 pub(super) struct Divided<'w, 'q, 's> {
-    pub(super) has_required: bool,
     pub(super) key: u32,
     pub(super) lists: &'w [Opened<'q, 's>],
     pub(super) bounds: &'w [u16; BLOCKS],

@@ -4,7 +4,6 @@
 //! best. They are looked up in the long lists as far as those can help, so that the worst kept score is
 //! known before a window of the long lists is opened; mostly none is good enough then.
 
-use super::query::Roles;
 use super::single_term::Finder;
 use super::sum::{Readers, Sum};
 use crate::budget::{self, ns};
@@ -83,14 +82,13 @@ impl RareTermsFirst {
     pub(super) fn offer<'s>(
         &mut self,
         clauses: &[Clause<'s>],
-        roles: Roles,
+        first_filter: usize,
         readers: &mut Readers<'s>,
         count: bool,
         base: u64,
         top: &mut Top,
     ) -> Result<u64> {
-        let (clauses, filters) = clauses.split_at(roles.first_filter);
-        let filters = if roles.has_required { &clauses[..1] } else { filters };
+        let (clauses, filters) = clauses.split_at(first_filter);
         let least = if count { 0.0 } else { top.threshold() };
         self.collect(clauses, filters, readers, least)?;
         if self.docs.is_empty() {

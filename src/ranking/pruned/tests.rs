@@ -166,13 +166,12 @@ impl Corpus {
                 let found: Pruning = match query.all {
                     true => {
                         let n = clauses.len();
-                        find::<true>(&clauses, Roles::none(n), count, base, &mut top, scratch)
-                            .unwrap()?
+                        find::<true>(&clauses, n, count, base, &mut top, scratch).unwrap()?
                     }
                     false => {
                         let first_filter = clauses.len() - query.filters.len();
-                        let roles = Roles { has_required: false, first_filter };
-                        let found = find::<false>(&clauses, roles, false, base, &mut top, scratch);
+                        let found =
+                            find::<false>(&clauses, first_filter, false, base, &mut top, scratch);
                         // If there are no bounds under filters, others look for the best.
                         found.unwrap()?
                     }

@@ -385,7 +385,7 @@ fn one_required_word_and_others_agree_with_scoring_everything() {
         let unusual = Parameters { k1: 0.9, b: 0.4 };
         let naive = [usual, unusual].map(|parameters| Naive::new(&corpus, parameters));
         let mut queries = Queries::new(&corpus, seed);
-        let (mut scratch, mut all) = (Scratch::default(), Pruning::default());
+        let mut scratch = Scratch::default();
         for nth in 0..24 {
             let mut term = || {
                 let ((field, term), boost) = (queries.word(), queries.boost());
@@ -394,9 +394,8 @@ fn one_required_word_and_others_agree_with_scoring_everything() {
             let (must, should) = (vec![term()], (0..1 + nth % 5).map(|_| term()).collect());
             let query = Logical::Sum { must, should, must_not: vec![], minimum: 0 };
             let at = nth / 5 % 2;
-            all += naive[at].check(&query, [usual, unusual][at], &mut scratch);
+            naive[at].check(&query, [usual, unusual][at], &mut scratch);
         }
-        assert!(all.windows_essential > 0, "{all:?}");
     }
 }
 
