@@ -41,12 +41,10 @@ pub(super) struct Place {
 #[derive(Debug, Default)]
 pub(super) struct ScoreBuckets {
     sums: Vec<[u16; BLOCKS]>,
-    /// The best of each window when its sums were made.
-    bests: Vec<u32>,
     pub(super) candidates: Vec<u32>,
 }
 
-heap_bytes!(ScoreBuckets { sums, bests, candidates });
+heap_bytes!(ScoreBuckets { sums, candidates });
 
 impl ScoreBuckets {
     /// Room for the sums of `n` windows, with anything in it.
@@ -66,10 +64,8 @@ impl ScoreBuckets {
         top: &mut Top,
         mut visit: impl FnMut(Place, u32, &mut Top) -> Result<()>,
     ) -> Result<bool> {
-        self.bests.clear();
-        self.bests.extend(self.sums[..n].iter().map(|sums| u32::from(sums::max(sums))));
-        let best = self.bests.iter().copied().max().unwrap_or_default();
-        let (mut level, mut n_visited) = (best, 0);
+        let best = self.sums[..n].iter().map(sums::max).max().unwrap_or_default();
+        let (best, mut level, mut n_visited) = (u32::from(best), u32::from(best), 0);
         for band in 1.. {
             let limit = scale.limit(top.threshold()).max(1);
             if level < limit {
@@ -83,12 +79,12 @@ impl ScoreBuckets {
             let patience = if n_visited > most { 1 } else { patience };
             let bar = most.saturating_mul(patience);
             if bar < n * BLOCKS && (patience == 1 || band > 1) {
-                self.select(limit);
+                self.select(n, limit);
                 if self.candidates.len() > bar {
                     return Ok(false);
                 }
             }
-            self.select(level);
+            self.select(n, level);
             for (nth, candidate) in self.candidates.iter().enumerate() {
                 if nth % BLOCKS_AT_ONCE == 0 {
                     budget::work(ns::BLOCK_SCORED * BLOCKS_AT_ONCE as u64)?;
@@ -115,13 +111,11 @@ impl ScoreBuckets {
         by_window.map(move |left| (window_of(left[0]), &self.sums[window_of(left[0])], left))
     }
 
-    /// Replaces the candidates by the blocks whose sums are not below a level.
-    fn select(&mut self, level: u32) {
+    /// Replaces the candidates by the blocks of the first `n` windows whose sums are not below a level.
+    fn select(&mut self, n: usize, level: u32) {
         self.candidates.clear();
-        for ((first, sums), best) in (0..).step_by(BLOCKS).zip(&self.sums).zip(&self.bests) {
-            if *best >= level {
-                sums::select(sums, level as u16, first, &mut self.candidates);
-            }
+        for (first, sums) in (0..).step_by(BLOCKS).zip(&self.sums[..n]) {
+            sums::select(sums, level as u16, first, &mut self.candidates);
         }
     }
 }
