@@ -448,8 +448,8 @@ pub(crate) struct Envelope {
     slots: [u8; SLOTS],
 }
 
-/// Slots of section keys: those of sixteen fields differ, and every search asks for a dozen sections of each segment.
-const SLOTS: usize = 256;
+/// Slots of section keys: those of four fields differ, and every search asks for a dozen sections of each segment.
+const SLOTS: usize = 64;
 
 fn slot_of(key: u32) -> usize {
     (key >> 16 << 4 | key & 15) as usize % SLOTS
