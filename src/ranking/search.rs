@@ -13,7 +13,6 @@ use crate::matching::for_each_block_of;
 use crate::phrase::PhraseReader;
 use crate::plan::{KernelCounts, Scoring, SegmentPlan, Shape};
 use crate::recycle::{FreeLists, recycled};
-use crate::segment::reader::SegmentReader;
 use crate::weight::Weight;
 use crate::weight::node::Node;
 use smallvec::SmallVec;
@@ -70,11 +69,12 @@ pub(crate) fn find_best(
     };
     loop {
         let count = count && !pruning.searched_twice;
-        let order = match flat {
-            Some(clauses) if ranked.segments.len() > 1 => clauses.raise(shape, ranked, top),
-            _ => (0..ranked.segments.len()).collect(),
-        };
-        for (nth, (segment, base)) in in_order(&order, ranked) {
+        let order = flat
+            .filter(|_| ranked.segments.len() > 1)
+            .map(|clauses| clauses.raise(shape, ranked, top));
+        for nth in 0..ranked.segments.len() {
+            let nth = order.as_ref().map_or(nth, |order| order[nth]);
+            let (segment, base) = (ranked.segments[nth], ranked.base(nth));
             let (own, at) = ranked.of_segment(nth);
             top.enter(segment, base);
             let of_segment = match (flat, &mut each) {
@@ -107,21 +107,12 @@ pub(crate) fn find_best(
     }
 }
 
-/// Segments in an order, each with its number and that of its first document.
-fn in_order<'s>(
-    order: &[usize],
-    ranked: &Weight<'s>,
-) -> impl Iterator<Item = (usize, (SegmentReader<'s>, u64))> {
-    let bases: SmallVec<[_; 32]> = ranked.bases().collect();
-    order.iter().map(move |nth| (*nth, bases[*nth]))
-}
-
 /// The terms of a query that is nothing else, open in all segments.
 #[derive(Debug)]
 pub(crate) struct SegmentClauses<'s> {
     clauses: Vec<Clause<'s>>,
     /// End of those of each segment.
-    ends: SmallVec<[usize; 32]>,
+    ends: SmallVec<[usize; 12]>,
 }
 
 impl<'s> SegmentClauses<'s> {

@@ -472,6 +472,11 @@ impl<'s> Weight<'s> {
         })
     }
 
+    /// The number of the first document of a segment.
+    pub(crate) fn base(&self, segment: usize) -> u64 {
+        self.segments[..segment].iter().map(|it| u64::from(it.n_docs())).sum()
+    }
+
     /// Weights that score segments: itself, or one for each.
     pub(crate) fn parts(&self) -> &[Weight<'s>] {
         match &self.by_segment[..] {

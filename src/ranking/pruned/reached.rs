@@ -32,28 +32,26 @@ pub(super) fn raise(
     top: &mut Top,
 ) -> Result<()> {
     let k = top.k();
-    let kth = KTH.iter().zip(reached(clause, list)).find(|(kth, _)| k <= **kth);
-    if let Some((_, score)) = kth.filter(|(_, score)| *score > 0.0) {
-        top.raise(score);
+    let n_below = KTH.iter().take_while(|kth| **kth < k).count();
+    if let Some(code) = list.kth_codes().get(n_below).filter(|code| **code > 0) {
+        top.raise(score_of(clause, list, *code));
     }
-    match clause.best() > f64::from(top.threshold()) {
-        true => raise_by_blocks(clause, list, top),
-        false => Ok(()),
+    let is_near = KTH.get(n_below).is_some_and(|kth| *kth < 2 * k);
+    let may_be_better = || clause.best() > f64::from(top.threshold());
+    match is_near || list.list().n_containers() > CONTAINERS_COUNTED || !may_be_better() {
+        true => Ok(()),
+        false => raise_by_blocks(clause, list, n_below, top),
     }
 }
 
-/// Raises the threshold for a number of documents that is well below the next that lists have a code for.
+/// Raises the threshold for a number of documents that is well below the next that lists have a code for, behind `n_below`.
 fn raise_by_blocks(
     clause: &Clause<'_>,
     list: &RankedLong<'_, Section<'_>>,
+    n_below: usize,
     top: &mut Top,
 ) -> Result<()> {
     let k = top.k();
-    let n_below = KTH.iter().take_while(|kth| **kth < k).count();
-    let is_near = KTH.get(n_below).is_some_and(|kth| *kth < 2 * k);
-    if is_near || list.list().n_containers() > CONTAINERS_COUNTED {
-        return Ok(());
-    }
     let codes = list.kth_codes();
     let code = |nth: usize| codes.get(nth).map_or(0, |code| u32::from(*code));
     // The best of a block may have one code more than is written of the k-th.
