@@ -194,7 +194,6 @@ pub(crate) fn find_best_of_phrase(
 
 /// The lists of a query, open in every segment, to be searched any number of times.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "made once a query")]
 pub(crate) enum OpenLists<'s> {
     Flat(SegmentClauses<'s>),
     Each(Vec<OpenQuery<'s>>),
