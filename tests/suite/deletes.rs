@@ -511,7 +511,7 @@ fn the_first_documents_of_a_pattern_are_those_that_are_left() {
     const N: usize = 3_000;
     let index = Index::in_memory(schema());
     let never = MergePolicy::default().documents_max(0).deleted_percent(100);
-    let options = || WriterOptions::new().merge_policy(never.clone());
+    let options = || WriterOptions::new().merge_policy(never);
     let mut into = index.writer_with(options()).unwrap();
     let has_word = |n: usize| n % 4 != 3;
     for n in 0..N {
