@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 impl IndexWriter {
     /// Forgets what was added, deleted and set since the last commit. After an error that left the writer useless it is
     /// of use again, and goes on from the newest commit: where the [outcome](Error::commit_outcome) of one was
-    /// `Unknown`, [`generation`](CommitInfo::generation) of the next shows whether it happened.
+    /// `Unknown`, [`generation`](crate::writer::CommitInfo::generation) of the next shows whether it happened.
     ///
     /// ```
     /// use treepie::{Document, Index, Schema};
