@@ -24,10 +24,11 @@ pub(crate) fn changed_code(code: u8, [of_code, shortest, longest, rest, codes]: 
     let part = (f32::from(code) * of_code).min(1.0);
     let left = 1.0 - part;
     let x = (longest * left + rest * part).max(shortest * left);
-    let changed = part / (part + x) * codes;
+    // Damaged numbers may make anything of it, also what is no number: a bound that leaves out nothing.
+    let changed = (part / (part + x) * codes).min(255.0);
     // Rounded up, without a call.
     let below = changed as i32;
-    let above = (below + i32::from((below as f32) < changed)).min(255);
+    let above = below + i32::from((below as f32) < changed);
     if code == 0 { 0 } else { above as u8 }
 }
 
@@ -283,6 +284,23 @@ mod tests {
             let is_kept = |nth: usize| if more[nth] > 0 { any[nth] } else { 0 };
             assert_eq!(kept, std::array::from_fn(is_kept));
         }
+    }
+
+    #[test]
+    fn changed_codes_are_bounds_whatever_they_are_made_of() {
+        let codes: [u8; 256] = std::array::from_fn(|nth| nth as u8);
+        let (inf, nan) = (f32::INFINITY, f32::NAN);
+        let damaged = [[inf; 5], [nan; 5], [1.0, 0.0, 0.0, 0.0, inf], [1e30, -1.0, 0.5, 0.0, 1e30]];
+        for by in damaged.into_iter().chain([[0.004, 0.9, 1.1, 0.01, 255.0]]) {
+            let single: [u8; 256] = std::array::from_fn(|nth| changed_code(nth as u8, by));
+            assert_eq!(single[0], 0, "{by:?}");
+            for () in each_step() {
+                let mut changed = [9; 256];
+                change_codes(&codes, &mut changed, by);
+                assert_eq!(changed, single, "{by:?}");
+            }
+        }
+        assert_eq!(changed_code(7, [nan; 5]), 255, "a bound that leaves out nothing");
     }
 
     #[test]
