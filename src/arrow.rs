@@ -357,6 +357,10 @@ fn type_of(kind: FieldKind) -> DataType {
             // A batch may have more than two gigabytes of these.
             DataType::LargeUtf8
         }
+        FieldKind::Vector(params) => {
+            let number = ArrowField::new_list_field(DataType::Float32, false);
+            DataType::FixedSizeList(number.into(), params.dims.into())
+        }
         FieldKind::I64 => DataType::Int64,
         FieldKind::U64 => DataType::UInt64,
         FieldKind::F64 => DataType::Float64,
@@ -459,6 +463,7 @@ fn append(to: &mut dyn ArrayBuilder, kind: FieldKind, value: Option<&Value>) -> 
         FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. } | FieldKind::Ip => {
             append!(LargeStringBuilder, value => value.to_text())
         }
+        FieldKind::Vector(_) => Err(other_kind(kind, value)),
         FieldKind::I64 => append!(Int64Builder, Value::I64(it) => *it),
         FieldKind::U64 => append!(UInt64Builder, Value::U64(it) => *it),
         FieldKind::F64 => append!(Float64Builder, Value::F64(it) => *it),

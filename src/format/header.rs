@@ -91,6 +91,8 @@ pub(super) const ORDER: u32 = 2048;
 pub(super) const COPIES: u32 = 8192;
 /// That of manifests of a schema that says to lay similar documents near each other.
 pub(super) const SIMILARITY: u32 = 16_384;
+/// That of manifests of a schema with a field of vectors.
+pub(super) const VECTORS: u32 = 32_768;
 /// That of images with names of more than 48 bytes.
 pub(super) const LONG_NAMES: u32 = 1;
 
@@ -109,7 +111,7 @@ impl FileKind {
         match self {
             FileKind::Manifest => {
                 let of_schema = OFFSETS | KEY | TYPED | COLUMNS | ADDRESSES | PATHS | NULLS | ZONES;
-                of_schema | DELETES | ADDED_FIELDS | ORDER | COPIES | SIMILARITY
+                of_schema | DELETES | ADDED_FIELDS | ORDER | COPIES | SIMILARITY | VECTORS
             }
             FileKind::Image => LONG_NAMES,
             FileKind::Segment => TOLD_FROM | TIGHT,

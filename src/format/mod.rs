@@ -76,6 +76,7 @@ pub(crate) mod ranked;
 pub(crate) mod statistics;
 pub(crate) mod stored;
 pub(crate) mod terms;
+pub(crate) mod vectors;
 
 use crate::ids::SegmentId;
 use std::fmt;

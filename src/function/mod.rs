@@ -306,7 +306,7 @@ fn number_of(kind: FieldKind, code: u64) -> f64 {
         Value::Bool(is_true) => f64::from(u8::from(is_true)),
         Value::Date(date) => date.as_micros() as f64 / 1e6,
         Value::Decimal(number) => number.unscaled() as f64 / 10f64.powi(number.scale().into()),
-        Value::Null | Value::Text(_) | Value::Ip(_) => f64::NAN,
+        Value::Null | Value::Text(_) | Value::Ip(_) | Value::Vector(_) => f64::NAN,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{
     ANALYZER_BYTES_MAX, DECIMAL_SCALE_MAX, Detail, EMPTY_FIELD, FIELD_NAME_BYTES_MAX, FIELDS_MAX,
     Field, FieldKind, NULL_FIELD, PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT, Schema,
-    ZONE_BYTES_MAX, names, order, similarity,
+    VECTOR_DIMS_MAX, VectorParams, ZONE_BYTES_MAX, names, order, similarity,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
@@ -102,6 +102,19 @@ impl SchemaBuilder {
     pub fn path(self, name: impl Into<String>) -> Self {
         let separator = PATH_SEPARATOR_DEFAULT;
         self.field(Field::new(name, FieldKind::Path { separator }).many(true))
+    }
+
+    /// Adds a field of one vector.
+    ///
+    /// ```
+    /// use treepie::schema::{Metric, Schema, VectorParams};
+    ///
+    /// let schema = Schema::builder().vector("embedding", VectorParams::new(384, Metric::Cosine)).build()?;
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn vector(self, name: impl Into<String>, params: VectorParams) -> Self {
+        self.field(Field::new(name, FieldKind::Vector(params)))
     }
 
     /// Adds a field.
@@ -332,7 +345,7 @@ impl SchemaBuilder {
                     .expected("positions where there are offsets")
                     .found(format!("offsets with {:?}", field.detail)));
             }
-            if field.column && field.kind.is_text() {
+            if field.column && (field.kind.is_text() || !field.kind.has_terms()) {
                 return Err(wrong(format!("declaring the {kind} field '{}'", field.name))
                     .expected("a column of keywords or of a typed field")
                     .found(format!("one of a {kind} field")));
@@ -367,6 +380,13 @@ impl SchemaBuilder {
                         "a field of dates, and a name of 1 to {ZONE_BYTES_MAX} bytes"
                     ))
                     .found(format!("{zone:?}")));
+            }
+            if let FieldKind::Vector(VectorParams { dims, .. }) = field.kind
+                && !(1..=VECTOR_DIMS_MAX).contains(&dims)
+            {
+                return Err(wrong(format!("declaring the vector field '{}'", field.name))
+                    .expected(format!("1 to {VECTOR_DIMS_MAX} dimensions"))
+                    .found(dims.to_string()));
             }
             if let FieldKind::Path { separator } = field.kind
                 && separator.is_control()

@@ -1,6 +1,6 @@
 //! One field: its kind, its name, and what is kept of it.
 
-use super::{DEFAULT_ANALYZER, POSITION_GAP_DEFAULT};
+use super::{DEFAULT_ANALYZER, POSITION_GAP_DEFAULT, VectorParams};
 
 /// Prefix of the analyzer of a keyword field with a normalizer.
 pub(super) const NORMALIZER: &str = "keyword|";
@@ -100,6 +100,9 @@ pub enum FieldKind {
     ///
     /// Both are in one order, that of version 6.
     Ip,
+    /// Vectors: embeddings of texts or images, mostly, of which those [nearest](crate::query::Query::nearest) to
+    /// another are looked for. They come back with a hit only where the field is named.
+    Vector(VectorParams),
 }
 
 impl FieldKind {
@@ -116,6 +119,7 @@ impl FieldKind {
             FieldKind::Decimal { .. } => "decimal",
             FieldKind::Path { .. } => "path",
             FieldKind::Ip => "ip",
+            FieldKind::Vector(_) => "vector",
         }
     }
 
@@ -126,7 +130,23 @@ impl FieldKind {
 
     /// Whether its values have an order of their own, as numbers, dates and addresses.
     pub fn is_typed(self) -> bool {
-        !matches!(self, FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. })
+        !matches!(
+            self,
+            FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. } | FieldKind::Vector(_)
+        )
+    }
+
+    /// How its vectors are compared, if it is a field of these.
+    pub fn vector(self) -> Option<VectorParams> {
+        match self {
+            FieldKind::Vector(params) => Some(params),
+            _ => None,
+        }
+    }
+
+    /// Whether its values are looked up in a dictionary.
+    pub(crate) fn has_terms(self) -> bool {
+        self.vector().is_none()
     }
 
     /// Whether each of its values is a number of 64 bits, which is what a column has of it.

@@ -13,12 +13,14 @@ mod field;
 pub(crate) mod names;
 mod order;
 mod similarity;
+mod vector;
 
 pub use builder::SchemaBuilder;
 pub use field::{Detail, Field, FieldKind};
 pub use order::ORDER_FIELDS_MAX;
 pub(crate) use order::OrderField;
 pub use similarity::SIMILARITY_DOCS_MIN;
+pub use vector::{Metric, VECTOR_DIMS_MAX, VectorParams};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;

@@ -17,6 +17,7 @@ use crate::format::ranked::{RankedList, RankedLong, RankedShort};
 use crate::format::statistics::{FieldStatistics, SegmentStatistics};
 use crate::format::stored::StoredReader;
 use crate::format::terms::{InlineDocs, PostingsAt, TermDictionary, TermInfo};
+use crate::format::vectors::Vectors;
 use crate::ids::{FieldId, SegmentId};
 use crate::recycle::FreeLists;
 use crate::schema::{Detail, Schema};
@@ -313,6 +314,18 @@ impl<'s> FieldReader<'s> {
         let column = Column::open(self.section(SectionKind::COLUMN)?)?;
         self.segment.expect_n_docs("column", column.n_docs())?;
         Ok(Some(column))
+    }
+
+    /// The vectors of the documents; `None` if the field has other values.
+    pub(crate) fn vectors(self) -> Result<Option<Vectors<Section<'s>>>> {
+        let Some(params) = self.segment.schema.get(self.field).kind.vector() else {
+            return Ok(None);
+        };
+        let (rows, docs) =
+            (self.section(SectionKind::VECTORS)?, self.section(SectionKind::VECTOR_DOCS)?);
+        let vectors = Vectors::open(rows, docs, params.dims)?;
+        self.segment.expect_n_docs("vectors", vectors.n_docs())?;
+        Ok(Some(vectors))
     }
 
     /// Whether its terms are values that compare as codes do.

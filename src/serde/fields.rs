@@ -240,6 +240,9 @@ impl<'de> Deserializer<'de> for OfValue<'_> {
             Value::Date(_) | Value::Decimal(_) | Value::Ip(_) => {
                 visitor.visit_str(&self.0.to_string())
             }
+            Value::Vector(numbers) => {
+                visitor.visit_seq(SeqDeserializer::new(numbers.iter().copied()))
+            }
         }
     }
 

@@ -73,6 +73,7 @@ impl Serialize for Value {
             Value::F64(number) => serializer.serialize_f64(*number),
             Value::Bool(is_true) => serializer.serialize_bool(*is_true),
             Value::Date(_) | Value::Decimal(_) | Value::Ip(_) => serializer.collect_str(self),
+            Value::Vector(numbers) => serializer.collect_seq(numbers),
         }
     }
 }

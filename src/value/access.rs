@@ -48,6 +48,14 @@ impl Value {
         }
     }
 
+    /// Returns the numbers, if the value is a vector.
+    pub fn as_vector(&self) -> Option<&[f32]> {
+        match self {
+            Value::Vector(numbers) => Some(numbers),
+            _ => None,
+        }
+    }
+
     /// Returns the number, if the value is one of any kind.
     ///
     /// A large whole number or a decimal becomes the nearest one of 64 bits.

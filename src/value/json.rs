@@ -27,6 +27,9 @@ impl Value {
             Value::Date(date) => kind(json, "date", &date.to_string()),
             Value::Decimal(number) => kind(json, "decimal", &number.to_string()),
             Value::Ip(address) => kind(json, "ip", &address.to_string()),
+            Value::Vector(numbers) => json.object(|json| {
+                json.field("vector").array(numbers, |json, number| json.float(*number));
+            }),
         }
     }
 

@@ -76,6 +76,8 @@ pub enum Value {
     /// An address of the Internet Protocol. One of version 4 that is written as version 6 has it comes back as one of
     /// version 4.
     Ip(IpAddr),
+    /// A vector, of a field of these.
+    Vector(Vec<f32>),
 }
 
 impl Value {
@@ -120,6 +122,7 @@ impl Value {
         match self {
             Value::Text(text) => text.len(),
             Value::Ip(_) => size_of::<IpAddr>(),
+            Value::Vector(numbers) => size_of_val(&numbers[..]),
             _ => size_of::<u64>(),
         }
     }
@@ -139,11 +142,12 @@ impl Value {
             Value::Bool(_) => "a boolean",
             Value::Date(_) => "a date",
             Value::Ip(_) => "an address",
+            Value::Vector(_) => "a vector",
         }
     }
 }
 
-/// Values are equal if kind and value are; a fraction equals itself, whatever it is.
+/// Values are equal if kind and value are; a fraction equals itself, whatever it is, also in a vector.
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -156,6 +160,7 @@ impl PartialEq for Value {
             (Value::Date(a), Value::Date(b)) => a == b,
             (Value::Decimal(a), Value::Decimal(b)) => a == b,
             (Value::Ip(a), Value::Ip(b)) => a == b,
+            (Value::Vector(a), Value::Vector(b)) => bits(a).eq(bits(b)),
             _ => false,
         }
     }
@@ -176,6 +181,10 @@ impl Hash for Value {
             Value::Date(date) => date.hash(state),
             Value::Decimal(number) => number.hash(state),
             Value::Ip(address) => address.hash(state),
+            Value::Vector(numbers) => {
+                numbers.len().hash(state);
+                bits(numbers).for_each(|bits| bits.hash(state));
+            }
         }
     }
 }
@@ -226,7 +235,39 @@ impl fmt::Display for Value {
             Value::Date(date) => date.fmt(f),
             Value::Decimal(number) => number.fmt(f),
             Value::Ip(address) => address.fmt(f),
+            Value::Vector(numbers) => write_vector(numbers, f),
         }
+    }
+}
+
+fn bits(numbers: &[f32]) -> impl Iterator<Item = u32> {
+    numbers.iter().map(|number| number.to_bits())
+}
+
+/// Writes the numbers as a list of JSON, each with the fewest digits that mean it.
+fn write_vector(numbers: &[f32], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str("[")?;
+    for (nth, number) in numbers.iter().enumerate() {
+        write!(f, "{}{number}", if nth == 0 { "" } else { "," })?;
+    }
+    f.write_str("]")
+}
+
+impl From<Vec<f32>> for Value {
+    fn from(numbers: Vec<f32>) -> Self {
+        Value::Vector(numbers)
+    }
+}
+
+impl From<&[f32]> for Value {
+    fn from(numbers: &[f32]) -> Self {
+        Value::Vector(numbers.to_vec())
+    }
+}
+
+impl<const N: usize> From<[f32; N]> for Value {
+    fn from(numbers: [f32; N]) -> Self {
+        Value::Vector(numbers.to_vec())
     }
 }
 

@@ -195,9 +195,11 @@ pub(crate) fn span(kind: FieldKind, text: &str) -> Result<Span, NotTaken> {
             Ok(Span::exactly(is_true.into()))
         }
         FieldKind::Date => date::micros(text).map(Span::of_micros),
-        FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. } | FieldKind::Ip => {
-            Err(refused())
-        }
+        FieldKind::Text
+        | FieldKind::Keyword
+        | FieldKind::Path { .. }
+        | FieldKind::Ip
+        | FieldKind::Vector(_) => Err(refused()),
     }
 }
 
@@ -238,9 +240,11 @@ pub(crate) fn value(kind: FieldKind, code: u64) -> Value {
         FieldKind::Decimal { scale } => {
             Decimal::new(to_i64(code), scale).map_or(Value::Null, Value::Decimal)
         }
-        FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. } | FieldKind::Ip => {
-            Value::Null
-        }
+        FieldKind::Text
+        | FieldKind::Keyword
+        | FieldKind::Path { .. }
+        | FieldKind::Ip
+        | FieldKind::Vector(_) => Value::Null,
     }
 }
 
@@ -332,6 +336,7 @@ pub(super) fn takes(kind: FieldKind) -> String {
             format!("a number from {least} to {most} with at most {scale} digits behind the point")
         }
         FieldKind::Ip => "an address as 10.0.0.1 or 2001:db8::1".into(),
+        FieldKind::Vector(params) => format!("a vector of {} numbers", params.dims),
         FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. } => "a text".into(),
     }
 }

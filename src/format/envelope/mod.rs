@@ -148,6 +148,8 @@ impl SectionKind {
     pub(crate) const DELETED: SectionKind = SectionKind(12);
     pub(crate) const COLUMN: SectionKind = SectionKind(13);
     pub(crate) const CUMULATIVE: SectionKind = SectionKind(14);
+    pub(crate) const VECTORS: SectionKind = SectionKind(15);
+    pub(crate) const VECTOR_DOCS: SectionKind = SectionKind(16);
 
     /// The name that `inspect` and messages use.
     pub(crate) fn name(self) -> &'static str {
@@ -166,6 +168,8 @@ impl SectionKind {
             Self::DELETED => "deleted",
             Self::COLUMN => "column",
             Self::CUMULATIVE => "cumulative frequencies",
+            Self::VECTORS => "vectors",
+            Self::VECTOR_DOCS => "documents of vectors",
             _ => "unknown",
         }
     }

@@ -136,7 +136,7 @@ use crate::format::FileName;
 use crate::format::envelope::Seal;
 use crate::format::header::{
     ADDED_FIELDS, ADDRESSES, COLUMNS, COPIES, DELETES, FileKind, HEADER_LEN, Header, KEY, NULLS,
-    OFFSETS, ORDER, PATHS, SIMILARITY, TYPED, ZONES, checksum_differs,
+    OFFSETS, ORDER, PATHS, SIMILARITY, TYPED, VECTORS, ZONES, checksum_differs,
 };
 use crate::ids::SegmentId;
 use crate::schema::{FieldKind, Schema};
@@ -326,6 +326,7 @@ impl Manifest {
             (!self.schema.order_fields().is_empty(), ORDER),
             (!self.schema.copies().is_empty(), COPIES),
             (!self.schema.similarity_field_ids().is_empty(), SIMILARITY),
+            (self.schema.fields().iter().any(|it| it.kind.vector().is_some()), VECTORS),
         ]
         .into_iter()
         .fold(0, |bits, (is_there, bit)| if is_there { bits | bit } else { bits })

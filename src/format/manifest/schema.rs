@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 use crate::format::header::{COLUMNS, COPIES, KEY, NULLS, ORDER, SIMILARITY, ZONES};
 use crate::ids::FieldId;
 use crate::schema::{
-    Detail, EMPTY_FIELD, FIELDS_MAX, Field, FieldKind, NULL_FIELD, OrderField,
-    PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT, Schema, SchemaBuilder,
+    Detail, EMPTY_FIELD, FIELDS_MAX, Field, FieldKind, Metric, NULL_FIELD, OrderField,
+    PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT, Schema, SchemaBuilder, VectorParams,
 };
 
 const STORED: u8 = 1;
@@ -21,6 +21,8 @@ const KEEPS_OFFSETS: u8 = 128;
 const DECIMAL: u8 = 8;
 /// The kind of a field whose separator follows.
 const PATH: u8 = 10;
+/// The kind of a field whose dimensions and metric follow.
+const VECTOR: u8 = 11;
 
 pub(super) fn encode_schema(schema: &Schema) -> Vec<u8> {
     let mut out = vec![];
@@ -38,6 +40,7 @@ pub(super) fn encode_schema(schema: &Schema) -> Vec<u8> {
             FieldKind::Decimal { .. } => DECIMAL,
             FieldKind::Ip => 9,
             FieldKind::Path { .. } => PATH,
+            FieldKind::Vector(_) => VECTOR,
         });
         let flags = [
             (field.stored, STORED),
@@ -64,6 +67,10 @@ pub(super) fn encode_schema(schema: &Schema) -> Vec<u8> {
         }
         if let FieldKind::Path { separator } = field.kind {
             out.extend(u32::from(separator).to_le_bytes());
+        }
+        if let FieldKind::Vector(VectorParams { dims, metric, .. }) = field.kind {
+            out.extend(dims.to_le_bytes());
+            out.push(metric_byte(metric));
         }
     }
     let default_fields = schema.default_field_ids();
@@ -114,6 +121,14 @@ pub(super) fn encode_schema(schema: &Schema) -> Vec<u8> {
     out
 }
 
+fn metric_byte(metric: Metric) -> u8 {
+    match metric {
+        Metric::Cosine => 1,
+        Metric::Dot => 2,
+        Metric::L2 => 3,
+    }
+}
+
 pub(super) fn decode_schema(bytes: &[u8], features: u32) -> Result<Schema> {
     let mut reader = ByteReader::new(bytes);
     let builder = decode_schema_parts(&mut reader, features);
@@ -150,6 +165,7 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>, features: u32) -> Option<Sch
             DECIMAL => FieldKind::Decimal { scale: 0 },
             9 => FieldKind::Ip,
             PATH => FieldKind::Path { separator: PATH_SEPARATOR_DEFAULT },
+            VECTOR => FieldKind::Vector(VectorParams::new(1, Metric::Cosine)),
             _ => return None,
         };
         let flags = reader.u8()?;
@@ -182,6 +198,11 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>, features: u32) -> Option<Sch
         }
         if let FieldKind::Path { separator } = &mut field.kind {
             *separator = char::from_u32(reader.u32()?)?;
+        }
+        if let FieldKind::Vector(params) = &mut field.kind {
+            let (dims, metric) = (reader.u16()?, reader.u8()?);
+            let metric = Metric::ALL.into_iter().find(|it| metric_byte(*it) == metric)?;
+            *params = VectorParams::new(dims, metric);
         }
         fields.push(field);
     }

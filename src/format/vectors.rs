@@ -1,0 +1,269 @@
+//! Vectors of a field as they were given: rows of one length, and the document of each.
+//!
+//! Written by [`VectorsWriter`], read by [`Vectors`]. A row is known by its ordinal.
+//!
+//! # Layout
+//!
+//! Two sections of a field of vectors. Integers and numbers are little-endian.
+//!
+//! The VECTORS section:
+//!
+//! ```text
+//! offset  size  field      meaning
+//!      0     4  n_docs     u32, documents of the segment
+//!      4     4  n_vectors  u32
+//!      8     2  dims       u16, numbers of a row, as the schema says
+//!     10     1  encoding   u8: 1, numbers are f32
+//!     11     5  zero       reserved, zero, ignored
+//!     16     *  rows       n_vectors rows of dims numbers
+//! ```
+//!
+//! The VECTOR_DOCS section has a u32 for each row: its document.
+//!
+//! # Example
+//!
+//! Three documents, of which the first has the vector 1, −2 and the last 0.5, 0:
+//!
+//! ```text
+//! 0000  03 00 00 00 02 00 00 00  02 00 01 00 00 00 00 00
+//! 0010  00 00 80 3F 00 00 00 C0  00 00 00 3F 00 00 00 00
+//! 0020  00 00 00 00 02 00 00 00
+//! ```
+//!
+//! The last eight bytes are the other section.
+//!
+//! # Invariants
+//!
+//! - V1: documents of rows ascend; those of several rows stand as often.
+//! - V2: the documents are those of the field's presence.
+//! - V3: numbers are finite, and under the cosine no row is all zeros.
+//!
+//! # Checks
+//!
+//! Opening compares dimensions with the schema, and both lengths with the numbers of rows. Reading refuses a document
+//! beyond the segment. `verify` proves V1 to V3; until then a contradiction makes a wrong answer, and no other harm.
+//!
+//! # Cost
+//!
+//! 4 bytes a number, and 4 a row. A row is one range of bytes; all rows are read front to back.
+//!
+//! # Versions
+//!
+//! 1: as above. A build that does not know of vectors refuses the manifest, by its incompatible feature bit 32,768.
+//!
+//! # Why
+//!
+//! Numbers are kept as they were given, so that what is found is compared exactly, and an index is as good as its source.
+//! Documents stand apart from rows because a document may have none or many.
+
+use crate::bytes::{ByteReader, Bytes, Source, array_at};
+use crate::error::{Error, Result};
+use std::ops::Range;
+
+const HEAD_LEN: u64 = 16;
+const F32: u8 = 1;
+const DOC_LEN: u64 = size_of::<u32>() as u64;
+
+/// Writes rows one after the other.
+#[derive(Debug)]
+pub(crate) struct VectorsWriter {
+    docs: Vec<u8>,
+}
+
+impl VectorsWriter {
+    /// Starts a section of so many rows in all.
+    pub(crate) fn start(n_docs: u32, n_vectors: u32, dims: u16, out: &mut Vec<u8>) -> Self {
+        out.extend(n_docs.to_le_bytes());
+        out.extend(n_vectors.to_le_bytes());
+        out.extend(dims.to_le_bytes());
+        out.extend([F32, 0, 0, 0, 0, 0]);
+        VectorsWriter { docs: vec![] }
+    }
+
+    /// Adds a row of a document that is not before the one of the row before.
+    pub(crate) fn add(&mut self, doc: u32, row: &[u8], out: &mut Vec<u8>) {
+        out.extend(row);
+        self.docs.extend(doc.to_le_bytes());
+    }
+
+    /// Ends the rows; the other section.
+    pub(crate) fn finish(self) -> Vec<u8> {
+        self.docs
+    }
+}
+
+/// The vectors of a field, read where they lie.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Vectors<S> {
+    rows: S,
+    docs: S,
+    n_docs: u32,
+    n_vectors: u32,
+    row_len: u64,
+}
+
+impl<'s, S: Source<'s>> Vectors<S> {
+    /// Opens the two sections of a field of so many dimensions.
+    pub(crate) fn open(rows: S, docs: S, dims: u16) -> Result<Self> {
+        let head = rows.bytes(0..HEAD_LEN.min(rows.len()))?;
+        let mut reader = ByteReader::new(&head);
+        let mut read = || Some((reader.u32()?, reader.u32()?, reader.u16()?, reader.u8()?));
+        let error = || Error::corrupt("opening the vectors of a field");
+        let Some((n_docs, n_vectors, own_dims, encoding)) = read() else {
+            let error = error().expected(format!("at least {HEAD_LEN} bytes"));
+            return Err(rows.locate(0, error.found(rows.len().to_string())));
+        };
+        if (own_dims, encoding) != (dims, F32) {
+            let error = error().expected(format!("{dims} dimensions, encoding {F32}"));
+            return Err(rows.locate(8, error.found(format!("{own_dims}, {encoding}"))));
+        }
+        let row_len = u64::from(dims) * size_of::<f32>() as u64;
+        let expected = HEAD_LEN + u64::from(n_vectors) * row_len;
+        if rows.len() != expected {
+            let error = error().expected(format!("{expected} bytes of {n_vectors} rows"));
+            return Err(rows.locate(4, error.found(rows.len().to_string())));
+        }
+        if docs.len() != u64::from(n_vectors) * DOC_LEN {
+            let error = error().expected(format!("documents of {n_vectors} rows"));
+            return Err(docs.locate(0, error.found(format!("{} bytes", docs.len()))));
+        }
+        Ok(Vectors { rows, docs, n_docs, n_vectors, row_len })
+    }
+
+    /// Documents of the segment.
+    pub(crate) fn n_docs(&self) -> u32 {
+        self.n_docs
+    }
+
+    pub(crate) fn n_vectors(&self) -> u32 {
+        self.n_vectors
+    }
+
+    /// Bytes of a row.
+    pub(crate) fn row_len(&self) -> usize {
+        self.row_len as usize
+    }
+
+    /// Some rows back to back.
+    pub(crate) fn rows(&self, ordinals: Range<u32>) -> Result<Bytes<'s>> {
+        let at = |ordinal: u32| HEAD_LEN + u64::from(ordinal) * self.row_len;
+        self.rows.bytes(at(ordinals.start)..at(ordinals.end))
+    }
+
+    /// The documents of some rows, 4 bytes each.
+    pub(crate) fn docs(&self, ordinals: Range<u32>) -> Result<Bytes<'s>> {
+        let at = |ordinal: u32| u64::from(ordinal) * DOC_LEN;
+        self.docs.bytes(at(ordinals.start)..at(ordinals.end))
+    }
+
+    /// The document of a row.
+    pub(crate) fn doc(&self, ordinal: u32) -> Result<u32> {
+        let bytes = self.docs(ordinal..ordinal + 1)?;
+        array_at(&bytes, 0)
+            .map(u32::from_le_bytes)
+            .filter(|doc| *doc < self.n_docs)
+            .ok_or_else(|| self.damage(ordinal, "a document beyond the segment"))
+    }
+
+    /// The first row of a document that is not before `doc`, looked for from the row `from` on: a few reads where it is near.
+    pub(crate) fn seek(&self, from: u32, doc: u32) -> Result<u32> {
+        let (mut low, mut step) = (from, 1);
+        // All rows before `low` are of documents before.
+        while low < self.n_vectors {
+            let at = low.saturating_add(step - 1).min(self.n_vectors - 1);
+            if self.doc(at)? >= doc {
+                return self.first_in(low..at, doc);
+            }
+            (low, step) = (at + 1, step.saturating_mul(2));
+        }
+        Ok(self.n_vectors)
+    }
+
+    /// The first of some rows whose document is not before `doc`, or the one behind them.
+    fn first_in(
+        &self,
+        Range { start: mut low, end: mut high }: Range<u32>,
+        doc: u32,
+    ) -> Result<u32> {
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.doc(middle)? < doc {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        Ok(low)
+    }
+
+    /// Rows of a document, looked for from the row `from` on.
+    pub(crate) fn rows_of(&self, from: u32, doc: u32) -> Result<Range<u32>> {
+        let start = self.seek(from, doc)?;
+        Ok(start..self.seek(start, doc.saturating_add(1))?)
+    }
+
+    /// An error about a row.
+    #[cold]
+    pub(crate) fn damage(&self, ordinal: u32, found: impl Into<String>) -> Error {
+        let error = Error::corrupt("reading the documents of vectors");
+        self.docs.locate(u64::from(ordinal) * DOC_LEN, error.found(found))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::doc_check;
+
+    fn sections(n_docs: u32, rows: &[(u32, [f32; 2])]) -> (Vec<u8>, Vec<u8>) {
+        let mut out = vec![];
+        let mut writer = VectorsWriter::start(n_docs, rows.len() as u32, 2, &mut out);
+        for (doc, row) in rows {
+            writer.add(*doc, &row.map(f32::to_le_bytes).concat(), &mut out);
+        }
+        (out, writer.finish())
+    }
+
+    #[test]
+    fn the_example_is_what_is_written_and_read() {
+        let (rows, docs) = sections(3, &[(0, [1.0, -2.0]), (2, [0.5, 0.0])]);
+        assert_eq!([&rows[..], &docs].concat(), doc_check::hex_dump(include_str!("vectors.rs")));
+        let vectors = Vectors::open(&rows[..], &docs[..], 2).unwrap();
+        assert_eq!((vectors.n_docs(), vectors.n_vectors(), vectors.row_len()), (3, 2, 8));
+        assert_eq!((vectors.doc(0).unwrap(), vectors.doc(1).unwrap()), (0, 2));
+        assert_eq!(&*vectors.rows(1..2).unwrap(), [0.5f32, 0.0].map(f32::to_le_bytes).concat());
+    }
+
+    #[test]
+    fn rows_of_each_document_are_found_from_wherever_one_looks() {
+        let docs = [1, 1, 1, 4, 7, 7, 9];
+        let (rows, of_rows) = sections(12, &docs.map(|doc| (doc, [doc as f32, 1.0])));
+        let vectors = Vectors::open(&rows[..], &of_rows[..], 2).unwrap();
+        for doc in 0..12 {
+            let expected = docs.partition_point(|it| *it < doc) as u32;
+            let end = docs.partition_point(|it| *it <= doc) as u32;
+            for from in 0..=expected {
+                assert_eq!(vectors.rows_of(from, doc).unwrap(), expected..end, "{doc} from {from}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_lengths_dimensions_and_documents_are_refused() {
+        let (rows, docs) = sections(3, &[(0, [1.0, -2.0]), (2, [0.5, 0.0])]);
+        let open = |rows: &[u8], docs: &[u8], dims| {
+            Vectors::open(rows, docs, dims).map(drop).unwrap_err().to_string()
+        };
+        for (found, words) in [
+            (open(&rows[..7], &docs, 2), "at least 16 bytes"),
+            (open(&rows, &docs, 3), "3 dimensions"),
+            (open(&rows[..rows.len() - 1], &docs, 2), "32 bytes of 2 rows"),
+            (open(&rows, &docs[1..], 2), "documents of 2 rows"),
+        ] {
+            assert!(found.contains(words), "{found}");
+        }
+        let beyond = [&docs[..4], &[3, 0, 0, 0]].concat();
+        let vectors = Vectors::open(&rows[..], &beyond[..], 2).unwrap();
+        assert!(vectors.doc(1).unwrap_err().to_string().contains("beyond the segment"));
+        assert!(vectors.seek(0, 2).is_err() && vectors.rows(1..3).is_err());
+    }
+}

@@ -1,0 +1,96 @@
+//! Vectors of a field: how many numbers each has, and by what two of them are alike.
+
+/// Numbers a vector may have at the most.
+pub const VECTOR_DIMS_MAX: u16 = 8_192;
+
+/// Number of dimensions of a vector field, and its metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct VectorParams {
+    /// Numbers of each vector, 1 to [`VECTOR_DIMS_MAX`].
+    pub dims: u16,
+    /// Measure of how alike two vectors are.
+    pub metric: Metric,
+}
+
+impl VectorParams {
+    /// Vectors of so many numbers, compared by a metric.
+    pub const fn new(dims: u16, metric: Metric) -> Self {
+        VectorParams { dims, metric }
+    }
+}
+
+/// Measure of how alike two vectors are.
+///
+/// [`similarity`](crate::query::Query::nearest) is what it gives; the score of a document grows with it and is never
+/// negative, so that it can be added to that of words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Metric {
+    /// Cosine of the angle between them, −1 to 1. A score is (1 + cosine) ÷ 2. A vector of zeros has no direction, and is
+    /// refused.
+    #[default]
+    Cosine,
+    /// Inner product; a score is 1 ÷ (1 − product) below 0, else product + 1.
+    Dot,
+    /// Squared Euclidean distance, as similarity with its sign changed; a score is 1 ÷ (1 + distance²).
+    L2,
+}
+
+impl Metric {
+    /// All, in the order of their names in files.
+    pub const ALL: [Metric; 3] = [Metric::Cosine, Metric::Dot, Metric::L2];
+
+    /// The name used in schema files and plans.
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::Cosine => "cosine",
+            Metric::Dot => "dot",
+            Metric::L2 => "l2",
+        }
+    }
+
+    /// The metric of a name.
+    pub fn of_name(name: &str) -> Option<Metric> {
+        Metric::ALL.into_iter().find(|metric| metric.name() == name)
+    }
+
+    /// Score of a similarity: greater where that is, and never negative.
+    ///
+    /// ```
+    /// use treepie::schema::Metric;
+    ///
+    /// assert_eq!(Metric::Cosine.score(1.0), 1.0);
+    /// assert_eq!(Metric::Dot.score(-1.0), 0.5);
+    /// assert_eq!(Metric::L2.score(-3.0), 0.25);
+    /// ```
+    pub fn score(self, similarity: f32) -> f32 {
+        match self {
+            // Rounding may leave a cosine some parts in ten million beyond 1.
+            Metric::Cosine => ((1.0 + similarity) / 2.0).clamp(0.0, 1.0),
+            Metric::Dot if similarity < 0.0 => 1.0 / (1.0 - similarity),
+            Metric::Dot => similarity + 1.0,
+            Metric::L2 => 1.0 / (1.0 - similarity),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_grow_with_similarities_and_are_never_negative() {
+        let similarities = [-1e30, -9.0, -1.0, -0.5, -0.0, 0.0, 0.25, 1.0];
+        for metric in Metric::ALL {
+            let of_metric = similarities.map(|similarity| match metric {
+                Metric::L2 => metric.score(similarity.min(0.0)),
+                Metric::Cosine => metric.score(similarity.max(-1.0)),
+                Metric::Dot => metric.score(similarity),
+            });
+            assert!(of_metric.is_sorted() && of_metric[0] >= 0.0, "{metric:?} {of_metric:?}");
+            assert_eq!(Metric::of_name(metric.name()), Some(metric));
+        }
+        assert_eq!(Metric::of_name("euclid"), None);
+    }
+}
