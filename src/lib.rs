@@ -133,6 +133,7 @@ pub mod query;
 pub mod highlight;
 mod phrase;
 mod doc_id_set;
+mod nearest;
 mod look_ups;
 pub mod function;
 mod weight;

@@ -1,7 +1,9 @@
 //! Scores that a search needs: of its page, and of known matches.
 
 use crate::doc_id_set::DocIdSet;
-use crate::query::Normal;
+use crate::error::Result;
+use crate::nearest::FoundNeighbors;
+use crate::query::{NeighborsSpec, Normal};
 use crate::weight::Weight;
 use std::sync::Arc;
 
@@ -33,6 +35,18 @@ impl<'a> Scorings<'a> {
 
     pub(crate) fn give_sets(&mut self, wanted: &[Normal], found: &[Vec<Arc<DocIdSet>>]) {
         self.page.iter_mut().chain(&mut self.known).for_each(|it| it.give_sets(wanted, found));
+    }
+
+    /// Whether they depend on neighbours of vectors, which are to be [given](Self::give_neighbors).
+    pub(crate) fn has_neighbors(&self) -> bool {
+        self.page.iter().chain(&self.known).any(Weight::has_neighbors)
+    }
+
+    pub(crate) fn give_neighbors(
+        &mut self,
+        found: &dyn Fn(&NeighborsSpec) -> Option<Arc<FoundNeighbors>>,
+    ) -> Result<()> {
+        self.page.iter_mut().chain(&mut self.known).try_for_each(|it| it.give_neighbors(found))
     }
 
     /// Expects so many documents of each set, where these are not found.

@@ -211,6 +211,7 @@ impl Explaining<'_, '_> {
                     Operator::Exists(leaf) => (Exists, self.leaf_query(*leaf)),
                     Operator::Expand(leaf) => (Expand, self.leaf_query(*leaf)),
                     Operator::ColumnScan(leaf) => (ColumnScan, self.leaf_query(*leaf)),
+                    Operator::Nearest { leaf, .. } => (Nearest, self.leaf_query(*leaf)),
                     Operator::Intersect { all, none } => {
                         let is_difference = all.len() < 2 && !none.is_empty();
                         let query = match excluded.is_empty() {
@@ -330,6 +331,9 @@ impl Explaining<'_, '_> {
     fn leaf_query(&self, leaf: LeafId) -> Query {
         let (Some(field), term) = self.plan.leaf(leaf) else { return Query::Nothing };
         let field = self.schema.get(field);
+        if let Some(neighbors) = self.plan.neighbors_of(leaf) {
+            return neighbors.spec.to_query(self.schema);
+        }
         if let Some(expansion) = self.plan.expansion(leaf) {
             return Query::of_terms_in(field, expansion);
         }
@@ -397,6 +401,7 @@ impl Explaining<'_, '_> {
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
             | Operator::ColumnScan(leaf)
+            | Operator::Nearest { leaf, .. }
             | Operator::Deleted(leaf) => {
                 let takes_smallest = self.plan.smallest.is_some() && id == self.plan.root();
                 postings(&part.leaves[leaf.index()].postings, takes_smallest)
@@ -465,6 +470,7 @@ pub(super) fn inputs_of(
     let (wanted, excluded) = match &plan.node(id).operator {
         Operator::Intersect { all, none } => (all, none),
         Operator::Phrase { input: any, .. }
+        | Operator::Nearest { input: any, .. }
         | Operator::Union { any }
         | Operator::AtLeast { any, .. } => (any, &(0..0)),
         _ => (&(0..0), &(0..0)),
@@ -511,6 +517,7 @@ fn postings(postings: &Postings<'_>, takes_smallest: bool) -> String {
                 false => format!("lists of {n_terms} united in a bitmap"),
             }
         }
+        Postings::Neighbors => "all vectors compared".into(),
         Postings::Column(values) => {
             let kind = if values.column.plain().is_some() { "numbers" } else { "blocks" };
             format!("{kind} of the column compared")

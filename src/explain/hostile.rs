@@ -102,6 +102,7 @@ fn operators() -> impl Strategy<Value = String> {
         "Expand",
         "Exists",
         "ColumnScan",
+        "Nearest",
         "All",
         "Nothing",
         "Deleted",

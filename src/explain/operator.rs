@@ -47,6 +47,8 @@ pub enum ExplainOperator {
     Expand,
     /// Documents whose value is in a range, by looking at values of a column.
     ColumnScan,
+    /// Documents with the vectors nearest to another, of those that the input has.
+    Nearest,
     /// Deleted documents.
     Deleted,
     /// All documents.
@@ -62,7 +64,7 @@ named_or_other! {
     /// Name of the operator.
     pub ExplainOperator {
         TopK, Limit, Sort, Collapse, Count, Facet, TopHits, Intersect, Difference, Union, AtLeast, Phrase, TermScan, Exists,
-        Expand, ColumnScan, Deleted, All, Nothing
+        Expand, ColumnScan, Nearest, Deleted, All, Nothing
     }
 }
 
@@ -86,7 +88,7 @@ mod tests {
         let words = glossary().into_iter().filter(|entry| entry.kind == WordKind::Operator);
         let words: Vec<_> = words.map(|entry| entry.word).collect();
         let operators: HashSet<_> = words.iter().map(|word| ExplainOperator::from(*word)).collect();
-        assert_eq!((words.len(), operators.len()), (19, 19), "{operators:?}");
+        assert_eq!((words.len(), operators.len()), (20, 20), "{operators:?}");
         for (operator, word) in words.iter().map(|word| (ExplainOperator::from(*word), word)) {
             assert!(!matches!(operator, ExplainOperator::Other(_)), "{operator}");
             assert_eq!(operator.name(), *word);

@@ -95,6 +95,7 @@ impl Walk<'_, '_> {
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
             | Operator::ColumnScan(leaf)
+            | Operator::Nearest { leaf, .. }
             | Operator::Deleted(leaf) => leaf_has(plan, self.part, *leaf, self.doc)?,
             Operator::Intersect { .. } => n_missed == 0,
             Operator::Phrase { nth, .. } => {
@@ -220,6 +221,10 @@ fn told(operator: &Operator, has: bool) -> &'static str {
         Operator::Expand(_) | Operator::ColumnScan(_) => {
             ("the document has one of its terms", "the document has none of its terms")
         }
+        Operator::Nearest { .. } => (
+            "the document is one of the neighbours",
+            "the document is not among the neighbours, or has no vector there",
+        ),
         _ => ("the document matches it", "the document does not match it"),
     };
     if has { if_has } else { if_not }

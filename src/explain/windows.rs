@@ -113,7 +113,10 @@ fn read(
             PostingList::Short(list) => list.as_slice().iter().for_each(|doc| map.add_one(*doc)),
         },
         (Postings::PresenceUnread, Some(field)) => map.add_list(&field.presence().ok()?),
-        (Postings::Short(_) | Postings::Terms(_) | Postings::Column(_), _) => return None,
+        (
+            Postings::Short(_) | Postings::Terms(_) | Postings::Neighbors | Postings::Column(_),
+            _,
+        ) => return None,
         (Postings::LongUnread(_) | Postings::PresenceUnread, None) => return None,
     }
     Some(map)

@@ -257,6 +257,7 @@ impl<'e, 's> Evaluation<'e, 's> {
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
             | Operator::ColumnScan(leaf)
+            | Operator::Nearest { leaf, .. }
             | Operator::Deleted(leaf) => self.read(id, *leaf, key, want),
             Operator::Intersect { all, none } => {
                 self.intersect(id, plan.inputs(all), plan.inputs(none), key, want)
@@ -376,6 +377,7 @@ impl<'e, 's> Evaluation<'e, 's> {
             Operator::TermScan(leaf)
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
+            | Operator::Nearest { leaf, .. }
             | Operator::ColumnScan(leaf) => {
                 let (found, cardinality) = self.lists.seek(self.part, leaf, key)?;
                 (found == key).then_some(cardinality)

@@ -34,6 +34,7 @@ pub(crate) fn leaf_has(
         }
         (Postings::PresenceUnread, Some(field)) => list_has(&field.presence()?, doc),
         (Postings::Column(values), _) => column_has(values, doc),
+        (Postings::Neighbors, _) => Ok(plan.is_neighbor(id, part, doc)),
         (Postings::Terms(terms), Some(field)) => {
             let LeafKey::Expansion { nth, .. } = key else { return Ok(false) };
             let expansion = &plan.expansions[*nth as usize];

@@ -17,6 +17,7 @@ mod counter;
 mod less_deleted;
 mod lists;
 mod lookup;
+mod neighbors;
 mod numbers;
 mod pair;
 mod phrases;
@@ -249,6 +250,7 @@ impl<'s> Execution<'s> {
     /// Finds the documents of the sets that scores depend on, each by segment.
     pub(crate) fn find_sets(&mut self) -> Result<Vec<Vec<Arc<DocIdSet>>>> {
         budget::hold(slot_bytes(&self.plan))?;
+        self.find_neighbors()?;
         (0..self.plan.n_score_sets())
             .map(|nth| self.find_set(nth, |found| Ok(Arc::new(found.to_test()?))))
             .collect()
@@ -261,6 +263,7 @@ impl<'s> Execution<'s> {
 
     fn find_set<T>(&mut self, nth: usize, then: impl Fn(DocIdSet) -> Result<T>) -> Result<Vec<T>> {
         let root = self.plan.sets[nth];
+        self.find_neighbors()?;
         self.profiled_of(root, |run| {
             (0..run.plan.segments.len()).map(|at| then(run.set_in(at, root)?)).collect()
         })
@@ -298,6 +301,7 @@ impl<'s> Execution<'s> {
     fn profiled<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.profile.clear(self.plan.n_of_sets());
         budget::hold(slot_bytes(&self.plan))?;
+        self.find_neighbors()?;
         self.profiled_of(self.plan.root(), run)
     }
 

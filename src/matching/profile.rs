@@ -209,6 +209,7 @@ fn mark_complete(
         Operator::TermScan(_) | Operator::Exists(_) | Operator::Deleted(_) => all_came,
         Operator::Expand(_)
         | Operator::ColumnScan(_)
+        | Operator::Nearest { .. }
         | Operator::All
         | Operator::Nothing { .. } => ran_to_end || all_came,
         Operator::Union { any } => {

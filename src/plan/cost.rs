@@ -3,6 +3,7 @@
 use super::adaptive::Adaptive;
 use super::costs::CostModel;
 use crate::bitmap::{self, Kernel, WINDOW};
+use crate::budget::ns;
 use crate::format::column::BLOCK_DOCS;
 use crate::format::postings::SHORT_DOCS_MAX;
 use crate::format::terms::BLOCK_TERMS;
@@ -606,6 +607,12 @@ impl FacetSizes {
             + merged
             + filtered
     }
+}
+
+/// Cost of comparing the vectors of so many documents, of so many numbers each.
+pub(super) fn compare_vectors_ns(documents: f64, dims: u16) -> f32 {
+    let of_one = ns::VECTOR_READ + u64::from(dims) / ns::NUMBERS_COMPARED;
+    (documents * of_one as f64) as f32
 }
 
 #[cfg(test)]

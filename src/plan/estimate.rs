@@ -64,6 +64,8 @@ pub(crate) enum EstimateSource {
     Windows { counted: u32, of: u32 },
     /// The words were placed in so many documents, of so many that have them.
     Placed { documents: u32, of: u32 },
+    /// The number of neighbours that are asked for, of those that the filter lets through.
+    Neighbors,
     /// A guess of how many documents with the words have the phrase.
     ShareOfPhrases,
     /// Independence inside each container, between bounds from the containers' cardinalities.
@@ -98,6 +100,7 @@ impl EstimateSource {
             EstimateSource::Bounds => "bounds meet",
             EstimateSource::Terms => "document frequencies of its terms",
             EstimateSource::FirstTerms => "its first terms",
+            EstimateSource::Neighbors => "neighbours of what is let through",
             EstimateSource::ShareOfPhrases => "share of documents with the words",
             EstimateSource::Containers => "independence per container",
             EstimateSource::Independence => "independence",

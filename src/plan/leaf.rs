@@ -39,6 +39,8 @@ pub(crate) enum Postings<'s> {
     PresenceUnread,
     /// The lists of several terms, united when the plan is executed.
     Terms(Box<Terms>),
+    /// Neighbours of a vector among the documents that have any, found when the plan is executed.
+    Neighbors,
     /// The values of documents, compared when the plan is executed; no list is read.
     Column(Box<ColumnValues<'s>>),
 }
@@ -129,6 +131,14 @@ impl<'s> Leaf<'s> {
             0 => Leaf::ABSENT,
             _ if documents == n_docs => Leaf { documents, postings: Postings::Everything },
             _ => Leaf { documents, postings: Postings::PresenceUnread },
+        }
+    }
+
+    /// Neighbours of a vector, given how many documents have one.
+    pub(crate) fn of_neighbors(documents: u32) -> Self {
+        match documents {
+            0 => Leaf::ABSENT,
+            _ => Leaf { documents, postings: Postings::Neighbors },
         }
     }
 
@@ -281,7 +291,12 @@ impl<'s> Leaf<'s> {
     /// Bounds in the whole segment.
     #[inline]
     pub(crate) fn whole(&self) -> Span {
-        self.terms().map_or_else(|| Span::exact(self.documents), |terms| terms.span)
+        match (&self.postings, self.terms()) {
+            (_, Some(terms)) => terms.span,
+            // The operator knows more of them.
+            (Postings::Neighbors, _) => Span { lower: 0, ..Span::exact(self.documents) },
+            _ => Span::exact(self.documents),
+        }
     }
 
     /// Source of the bounds, for the terms of a pattern.
@@ -329,6 +344,7 @@ impl<'s> Leaf<'s> {
             | Postings::LongUnread(_)
             | Postings::PresenceUnread
             | Postings::Terms(_)
+            | Postings::Neighbors
             | Postings::Column(_) => {
                 let Span { lower, upper, documents } = self.whole();
                 let share = f64::from(w) / f64::from(n_docs.max(1));

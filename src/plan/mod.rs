@@ -13,7 +13,7 @@
 //!
 //! | family | operators |
 //! |---|---|
-//! | matching | All, Nothing, TermScan, Exists, Expand, ColumnScan, Phrase, Intersect, Union, AtLeast, Deleted |
+//! | matching | All, Nothing, TermScan, Exists, Expand, ColumnScan, Nearest, Phrase, Intersect, Union, AtLeast, Deleted |
 //! | page | DocOrder, TopK, Sort, Collapse |
 //! | facets | Facet, Statistics, TopHits |
 //!
@@ -54,6 +54,7 @@ pub(crate) mod forced;
 pub(crate) mod in_window;
 pub(crate) mod leaf;
 mod lists_kernel;
+mod neighbors;
 pub(crate) mod order;
 pub(crate) mod page;
 mod pair;
@@ -97,6 +98,7 @@ pub(crate) use page::{
     CollapseDetails, CollapseStrategy, CountStrategy, PageDescription, PageDetails, PageOperator,
     PagePlan, PageWanted, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
 };
+pub(crate) use neighbors::NeighborsPlan;
 pub(crate) use pair::{Input, Pair};
 pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};
 pub(crate) use planner::{PLACED_FOR_READ, plan};
@@ -210,6 +212,8 @@ pub(crate) struct Plan<'s> {
     pub(crate) terms: Vec<u8>,
     pub(crate) expansions: Vec<Expansion>,
     pub(crate) phrases: Vec<PhrasePlan>,
+    /// Neighbours of vectors, each once.
+    pub(crate) neighbors: Vec<NeighborsPlan>,
     pub(crate) segments: Vec<SegmentPlan<'s>>,
     pub(crate) decisions: Vec<Decision>,
     /// In the order asked for.
@@ -329,6 +333,8 @@ pub(crate) enum Operator {
     Expand(LeafId),
     /// Scan of a pattern by the values of a column, in segments whose leaf says so.
     ColumnScan(LeafId),
+    /// Neighbours of a vector among the documents of the only input, which is found beforehand in all segments.
+    Nearest { leaf: LeafId, input: Range<u32> },
     /// Documents in every input of `all` and in none of `none`; without `all`, every document but
     /// those. Ranges of [`Plan::inputs`], `all` in the order of execution.
     Intersect { all: Range<u32>, none: Range<u32> },
@@ -350,6 +356,8 @@ pub(crate) enum LeafKey {
     Presence { field: FieldId },
     /// The terms that one of [`Plan::expansions`] stands for.
     Expansion { field: FieldId, nth: u32 },
+    /// One of [`Plan::neighbors`].
+    Nearest { field: FieldId, nth: u32 },
     /// The documents that were deleted.
     Deleted,
 }
@@ -360,7 +368,8 @@ impl LeafKey {
         match self {
             LeafKey::Term { field, .. }
             | LeafKey::Presence { field }
-            | LeafKey::Expansion { field, .. } => Some(*field),
+            | LeafKey::Expansion { field, .. }
+            | LeafKey::Nearest { field, .. } => Some(*field),
             LeafKey::Deleted => None,
         }
     }
@@ -407,6 +416,7 @@ impl Operator {
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
             | Operator::ColumnScan(leaf)
+            | Operator::Nearest { leaf, .. }
             | Operator::Deleted(leaf) => Some(*leaf),
             _ => None,
         }
@@ -424,9 +434,10 @@ impl<'s> Plan<'s> {
         &self.nodes[id.index()]
     }
 
-    /// Operators that find sets; those that follow find what matches.
+    /// Operators that find sets, and what neighbours are filtered by; those that follow find what matches.
     pub(crate) fn n_of_sets(&self) -> usize {
-        self.sets.last().map_or(0, |root| root.index() + 1)
+        let filters = self.neighbors.iter().map(|it| it.filter.index() + 1).max();
+        self.sets.last().map_or(0, |root| root.index() + 1).max(filters.unwrap_or(0))
     }
 
     /// Documents expected in each of the sets that scores depend on.
@@ -437,8 +448,9 @@ impl<'s> Plan<'s> {
 
     /// Operators of what matches or of a set, which ends with its `root`.
     pub(crate) fn nodes_of(&self, root: NodeId) -> Range<usize> {
-        let before = self.sets.iter().rev().find(|set| set.0 < root.0);
-        before.map_or(0, |set| set.index() + 1)..root.index() + 1
+        let filters = self.neighbors.iter().map(|it| it.filter);
+        let before = self.sets.iter().copied().chain(filters).filter(|set| set.0 < root.0);
+        before.map(|set| set.index() + 1).max().unwrap_or(0)..root.index() + 1
     }
 
     /// Sets that scores depend on; those behind them are what matches without some selections.
@@ -521,6 +533,7 @@ impl<'s> Plan<'s> {
             terms: taken.terms,
             expansions: vec![],
             phrases: taken.phrases,
+            neighbors: vec![],
             segments: recycled(taken.segments),
             decisions: vec![],
             facets: vec![],

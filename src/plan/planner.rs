@@ -46,6 +46,8 @@ pub(crate) fn plan<'s>(
     let switch = |phase| clock.and_then(|clock| clock.switch(phase));
     let mut plan = Plan::in_memory(memory, options, costs);
     let has_deletes = segments.clone().any(|segment| segment.deleted().is_some());
+    let queries = options.sets.iter().chain(options.unselected.iter().map(|(set, _)| set));
+    plan.add_filters(queries.chain([normal]), has_deletes)?;
     for set in options.sets.iter().chain(options.unselected.iter().map(|(set, _)| set)) {
         plan.add_live(set, has_deletes)?;
         plan.sets.push(plan.root());
@@ -62,6 +64,7 @@ pub(crate) fn plan<'s>(
         plan.add_segment(part);
         base += u64::from(segment.n_docs());
     }
+    plan.limit_neighbors();
     switch(Phase::Choose);
     plan.choose_smallest();
     plan.choose_columns()?;
@@ -91,7 +94,7 @@ impl<'s> Plan<'s> {
     }
 
     /// Adds what matches and is not deleted, where anything is.
-    fn add_live(&mut self, normal: &Normal, has_deletes: bool) -> Result<()> {
+    pub(super) fn add_live(&mut self, normal: &Normal, has_deletes: bool) -> Result<()> {
         match has_deletes && !matches!(normal, Normal::Nothing { .. }) {
             false => self.add_operator(normal, 0),
             true => self.add_without_deleted(normal),
@@ -144,6 +147,7 @@ impl<'s> Plan<'s> {
             Normal::Exists(field) => {
                 Operator::Exists(self.add_leaf(LeafKey::Presence { field: *field }))
             }
+            Normal::Nearest(spec) => self.operator_of_neighbors(spec),
             Normal::Phrase { .. } => {
                 return self.add_phrases(std::slice::from_ref(normal), &[], depth, false);
             }
@@ -325,6 +329,10 @@ impl<'s> Plan<'s> {
                     let statistics = segment.field(*field).statistics()?;
                     leaves[at] = Leaf::of_presence(statistics.n_docs_with_value, n_docs);
                 }
+                LeafKey::Nearest { field, .. } => {
+                    let statistics = segment.field(*field).statistics()?;
+                    leaves[at] = Leaf::of_neighbors(statistics.n_docs_with_value);
+                }
                 LeafKey::Expansion { field, nth } => {
                     let reader = segment.field(*field);
                     let expansion = &self.expansions[*nth as usize];
@@ -418,9 +426,15 @@ impl<'s> Plan<'s> {
         let mut whole = std::mem::take(&mut self.spans);
         whole.clear();
         for node in &self.nodes {
-            let span = self.combine(&node.operator, &whole, part.n_docs, |leaf| {
-                part.leaves[leaf.index()].whole()
-            });
+            let span = match &node.operator {
+                Operator::Nearest { leaf, input } => {
+                    let share = f64::from(part.n_docs) / of_all.max(1) as f64;
+                    self.span_of_neighbors((*leaf, input), part, &whole, share)
+                }
+                operator => self.combine(operator, &whole, part.n_docs, |leaf| {
+                    part.leaves[leaf.index()].whole()
+                }),
+            };
             whole.push(span);
         }
         let source = |at: usize, by_window: bool| match self.nodes[at].operator {
@@ -431,6 +445,7 @@ impl<'s> Plan<'s> {
             Operator::Expand(leaf) | Operator::ColumnScan(leaf) => {
                 part.leaves[leaf.index()].source()
             }
+            Operator::Nearest { .. } => EstimateSource::Neighbors,
             Operator::Phrase { .. } => EstimateSource::ShareOfPhrases,
             _ if by_window && n_windows > 1 => EstimateSource::Containers,
             _ => EstimateSource::Independence,

@@ -191,6 +191,7 @@ fn listed<'s>(
         Postings::LongUnread(_)
         | Postings::PresenceUnread
         | Postings::Terms(_)
+        | Postings::Neighbors
         | Postings::Column(_) => Documents::Unknown,
     })
 }

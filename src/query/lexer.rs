@@ -3,6 +3,7 @@
 //! A leaf of the tree is one token, with everything that belongs to it: `"a b"*~2`, `[a TO b}`.
 
 mod lists;
+mod near;
 mod phrases;
 mod words;
 

@@ -8,6 +8,7 @@
 //! A part that has no frequency to score by (ranges, values, existence) adds its weight, as one does for `*`. So do
 //! prefixes and other patterns, unless their best terms are asked for. A word in several fields adds what it has in each.
 
+use super::nearest::NeighborsSpec;
 use super::normal::Normal;
 use super::phrase_spec::PhraseSpec;
 use crate::expansion::Expansion;
@@ -29,6 +30,8 @@ pub(crate) enum Logical {
     Phrase { field: FieldId, phrase: Arc<PhraseSpec>, boost: f32 },
     /// The terms of a pattern, by the best `n` of them: other documents that match add nothing.
     BestTerms { field: FieldId, terms: Expansion, n: u32, boost: f32 },
+    /// Neighbours of a vector, by how near they are.
+    Nearest { neighbors: Arc<NeighborsSpec>, boost: f32 },
     /// One score for every document in a set.
     Constant { matching: Normal, score: f32 },
     /// The sum over what matches: all of `must`, none of `must_not`, at least `minimum` of `should`.
@@ -70,6 +73,7 @@ impl Logical {
             }
             Logical::Combined { .. }
             | Logical::BestTerms { .. }
+            | Logical::Nearest { .. }
             | Logical::Constant { .. }
             | Logical::Max { .. } => false,
         }
@@ -234,6 +238,7 @@ mod tests {
             }
             Logical::Phrase { phrase, boost, .. } => format!("phrase of {}^{boost}", phrase.len()),
             Logical::BestTerms { n, boost, .. } => format!("best {n}^{boost}"),
+            Logical::Nearest { boost, .. } => format!("near^{boost}"),
             Logical::Constant { score, .. } => format!("={score}"),
             Logical::Sum { must, should, must_not, minimum } => {
                 let mut parts = [join(must, "+"), join(should, "")].concat();

@@ -12,7 +12,7 @@
 //! and      = clause { ("AND" | "&&") clause }
 //! clause   = [ "+" | "-" | "NOT" | "!" ] weighted
 //! weighted = [ field ":" | fields ":" ] atom [ "^" boost | "^=" score ]
-//! atom     = word | "*" | phrase | word "*" | wildcard | fuzzy | "/" regex "/" | range | set
+//! atom     = word | "*" | phrase | word "*" | wildcard | fuzzy | "/" regex "/" | range | set | near
 //!          | "(" query ")" [ "~" minimum ]
 //!          | "MAX" "[" and { and } "]" [ "~" tie ]
 //! phrase   = ( '"' words '"' [ "*" ] | "PHRASE" "[" part { part } "]" ) [ "~" [ ">" | "<>" ] slop ]
@@ -21,6 +21,8 @@
 //! fuzzy    = word "~" [ "0" | "1" | "2" ] [ "/" fixed ] [ "!" ]
 //! range    = ("[" | "{") (value | "*") "TO" (value | "*") ("]" | "}") | (">" | ">=" | "<" | "<=") value
 //! set      = "IN" "[" value { value } "]"
+//! near     = "nearest(" vector "," whole number ")" | "within(" vector "," number ")"
+//! vector   = "$" name | "[" number { "," number } "]" | "doc:" whole number
 //! fields   = "{" field [ "^" boost ] { [ "+" ] field [ "^" boost ] } "}"
 //! value    = word | '"' text '"'
 //! ```
@@ -54,6 +56,8 @@
 //! | `[a TO f}` | terms from `a`, included, to `f`, excluded, in the order of their UTF-8 bytes; `*` is no bound |
 //! | `>=a` | short for `[a TO *]` |
 //! | `IN [a b "c d"]` | one of the values |
+//! | `field:nearest($v, 10)` | the 10 documents whose vectors are nearest to `$v`, among those that the clauses beside it allow: see [`Query::nearest`]. `$v` [stands for](Query::with_vectors) a vector, which may also be written `[0.5, -1]`; `doc:7` stands for those of a document |
+//! | `field:within($v, 0.8)` | documents with a vector of this similarity or a greater one |
 //! | `(a b c)~2` | at least 2 of the alternatives |
 //! | `{title^3 body}:(…)` | what stands there, in one of these fields; `field:(…)` gives the field to every word inside that names none |
 //!
@@ -149,6 +153,7 @@ mod phrase_spec;
 mod print;
 mod bind;
 mod logical;
+mod nearest;
 mod normal;
 mod states;
 mod typed;
@@ -166,10 +171,13 @@ pub(crate) use bind::{
     BindMemory, BindOptions, BoundQuery, BoundSelections, Rewritten, bind, is_required,
     joined_words, matching, matching_in, rewrite,
 };
+pub(crate) use bind::check_vector;
 pub use bind::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN, TERMS_MAX};
 pub use build::GroupBuilder;
 pub use caret::render_caret;
 pub(crate) use logical::{CombinedField, Logical};
+pub(crate) use nearest::NeighborsSpec;
+pub use nearest::{Neighbors, Numbers, QueryVector};
 pub(crate) use normal::Normal;
 pub use parser::{
     CLAUSES_MAX, DEPTH_MAX, DefaultOperator, LenientQuery, ParseOptions, QUERY_BYTES_MAX, Remark,
@@ -306,6 +314,19 @@ pub enum Query {
     Exists {
         /// The field.
         field: String,
+        /// Place in the text of the query.
+        place: Place,
+    },
+    /// Documents whose vectors are nearest to another, or near enough: `field:nearest($v, 10)`, `field:within($v, 0.8)`.
+    ///
+    /// See [`Query::nearest`].
+    Nearest {
+        /// The field; a query without one is refused when it is asked.
+        field: Option<String>,
+        /// Vector whose neighbours are looked for.
+        vector: QueryVector,
+        /// Number of neighbours, or how near they are.
+        wanted: Neighbors,
         /// Place in the text of the query.
         place: Place,
     },

@@ -3,6 +3,7 @@
 use crate::expansion::Expansion;
 use crate::ids::FieldId;
 use crate::query::Query;
+use crate::query::nearest::NeighborsSpec;
 use crate::query::phrase_spec::PhraseSpec;
 use crate::schema::Schema;
 use crate::term::Term;
@@ -27,6 +28,8 @@ pub(crate) enum Normal {
     Phrase { field: FieldId, phrase: Arc<PhraseSpec> },
     /// Documents that have the field.
     Exists(FieldId),
+    /// Documents with the vectors nearest to another, or near enough.
+    Nearest(Arc<NeighborsSpec>),
     /// Documents that match all of `all` and none of `none`.
     ///
     /// Neither holds an `And` in `all` or an `Or` in `none`. Only at the root may `all` be empty:
@@ -53,7 +56,8 @@ impl Normal {
             | Normal::Term { .. }
             | Normal::Expand { .. }
             | Normal::Phrase { .. }
-            | Normal::Exists(_) => true,
+            | Normal::Exists(_)
+            | Normal::Nearest(_) => true,
         }
     }
 
@@ -79,6 +83,7 @@ impl Normal {
             Normal::Phrase { field, phrase } => phrase.to_query(&schema.get(*field).name),
             Normal::Expand { field, terms } => Query::of_terms_in(schema.get(*field), terms),
             Normal::Exists(field) => Query::exists(&*schema.get(*field).name),
+            Normal::Nearest(neighbors) => neighbors.to_query(schema),
             Normal::Or(any) => Query::any_of(queries(any)),
             Normal::AtLeast { minimum, any } => Query::Group {
                 must: vec![],

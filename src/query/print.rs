@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 use std::ops::Bound;
 
-use super::{Boost, Fuzziness, Proximity, Query, Tie, lexer};
+use super::{Boost, Fuzziness, Proximity, Query, Tie, lexer, nearest};
 use crate::expansion::WildcardPiece;
 
 /// Precedence of a printed query, from the loosest.
@@ -254,6 +254,10 @@ fn print_leaf(query: &Query, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 print_value(value, f)?;
             }
             f.write_char(']')
+        }
+        Query::Nearest { field, vector, wanted, .. } => {
+            print_field(field, f)?;
+            nearest::print(vector, *wanted, f)
         }
         Query::Exists { field, .. } => {
             print_word(field, f)?;

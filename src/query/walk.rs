@@ -32,7 +32,8 @@ impl Query {
             | Query::Fuzzy { .. }
             | Query::Range { .. }
             | Query::InSet { .. }
-            | Query::Exists { .. } => [&[], &[], &[]],
+            | Query::Exists { .. }
+            | Query::Nearest { .. } => [&[], &[], &[]],
         }
     }
 
@@ -61,6 +62,7 @@ impl Query {
             Query::All
             | Query::Nothing
             | Query::Exists { .. }
+            | Query::Nearest { .. }
             | Query::And(_)
             | Query::Or(_)
             | Query::Not(_)
@@ -72,7 +74,7 @@ impl Query {
         }
     }
 
-    /// Field of a node's terms, to be changed, and its place in the text.
+    /// Field of a node's values, to be changed, and its place in the text.
     pub(super) fn field_of_terms_mut(&mut self) -> Option<(&mut Option<String>, &mut Place)> {
         match self {
             Query::Word { field, place, .. }
@@ -83,7 +85,8 @@ impl Query {
             | Query::Regex { field, place, .. }
             | Query::Fuzzy { field, place, .. }
             | Query::Range { field, place, .. }
-            | Query::InSet { field, place, .. } => Some((field, place)),
+            | Query::InSet { field, place, .. }
+            | Query::Nearest { field, place, .. } => Some((field, place)),
             _ => None,
         }
     }
@@ -120,6 +123,7 @@ impl Query {
                 | Query::Exists { field: text, .. } => text.len(),
                 Query::Range { lower, upper, .. } => of_bound(lower) + of_bound(upper),
                 Query::InSet { values, .. } => values.iter().map(of_text).sum(),
+                Query::Nearest { vector, .. } => vector.heap_bytes(),
                 Query::Fields { fields, .. } => {
                     fields.iter().map(|(name, _)| of_text(name) + size_of::<Boost>()).sum()
                 }
@@ -236,6 +240,12 @@ impl Query {
             Query::Exists { field, place } => {
                 Query::Exists { field: field.clone(), place: place.clone() }
             }
+            Query::Nearest { field, vector, wanted, place } => Query::Nearest {
+                field: field.clone(),
+                vector: vector.clone(),
+                wanted: *wanted,
+                place: place.clone(),
+            },
             Query::Nothing => Query::Nothing,
             _ => Query::All,
         }
@@ -272,6 +282,10 @@ impl Query {
                 f == field && v == values
             }
             (Exists { field: f, .. }, Exists { field, .. }) => f == field,
+            (
+                Nearest { field: f, vector: v, wanted: w, .. },
+                Nearest { field, vector, wanted, .. },
+            ) => f == field && v == vector && w == wanted,
             (DisMax { tie: t, .. }, DisMax { tie, .. }) => t == tie,
             (Group { minimum: m, .. }, Group { minimum, .. }) => m == minimum,
             (Boost { boost: b, .. }, Boost { boost, .. }) => b == boost,
@@ -358,6 +372,7 @@ impl Hash for Query {
                 Query::Range { field, lower, upper, .. } => (field, lower, upper).hash(state),
                 Query::InSet { field, values, .. } => (field, values).hash(state),
                 Query::Exists { field, .. } => field.hash(state),
+                Query::Nearest { field, vector, wanted, .. } => (field, vector, wanted).hash(state),
                 Query::DisMax { tie, .. } => tie.hash(state),
                 Query::Group { minimum, .. } => minimum.hash(state),
                 Query::Boost { boost, .. } => boost.hash(state),
@@ -430,6 +445,9 @@ impl Query {
             }
             Query::InSet { field, values, .. } => write!(f, "InSet({field:?}, {values:?})"),
             Query::Exists { field, .. } => write!(f, "Exists({field:?})"),
+            Query::Nearest { field, vector, wanted, .. } => {
+                write!(f, "Nearest({field:?}, {vector:?}, {wanted:?})")
+            }
             Query::And(_) => f.write_str("And"),
             Query::Or(_) => f.write_str("Or"),
             Query::Not(_) => f.write_str("Not"),

@@ -179,6 +179,7 @@ impl<'s> Weight<'s> {
             terms: SmallVec::with_capacity(self.terms.len()),
             phrases: Vec::with_capacity(self.phrases.len()),
             combined: Vec::with_capacity(self.combined.len()),
+            neighbors: self.neighbors.iter().map(|scored| scored.in_segment(segment)).collect(),
             sets: Vec::with_capacity(self.sets.len()),
             n_docs: self.segments[segment].n_docs(),
             base,

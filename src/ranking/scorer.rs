@@ -11,6 +11,7 @@ use crate::ids::FieldId;
 use crate::phrase::PhraseReader;
 use crate::plural::counted;
 use crate::weight::bm25::{FieldScoring, idf};
+use crate::weight::neighbors::NeighborScores;
 use crate::weight::node::{Node, Scores};
 use crate::weight::{TermWeight, Weight};
 use std::fmt;
@@ -29,6 +30,7 @@ pub(crate) struct SegmentScorer<'r, 's> {
     cursors: Vec<Option<TermCursor<'s>>>,
     phrases: Vec<Option<(PhraseClause<'s>, PhraseReader<'s>)>>,
     combined: Vec<CombinedCursors<'s>>,
+    neighbors: Vec<NeighborScores>,
     /// By function its columns.
     functions: Vec<FunctionColumns<'s>>,
 }
@@ -48,7 +50,9 @@ impl<'s> Weight<'s> {
         let combined = combined.collect::<Result<_>>()?;
         let functions = self.functions.iter().map(|it| it.function.open(self.segments[segment]));
         let functions = functions.collect::<Result<_>>()?;
-        Ok(SegmentScorer { ranked: self, segment, doc: 0, cursors, phrases, combined, functions })
+        let neighbors = self.neighbors.iter().map(|scored| scored.in_segment(segment)).collect();
+        let (ranked, doc) = (self, 0);
+        Ok(SegmentScorer { ranked, segment, doc, cursors, phrases, combined, neighbors, functions })
     }
 }
 
@@ -115,10 +119,16 @@ impl SegmentScorer<'_, '_> {
 
     fn explain_node(&mut self, node: &Node) -> Result<Option<Explanation>> {
         let Some(value) = node.score(self)? else { return Ok(None) };
+        let ranked = self.ranked;
         let (what, nodes) = match node {
             Node::Term(at) => return self.explain_term(*at, value),
             Node::Phrase(at) => return self.explain_phrase(*at, value),
             Node::Combined(at) => return self.explain_combined(*at, value),
+            Node::Nearest { nth, .. } => {
+                let neighbors = &ranked.neighbors[*nth];
+                let how = neighbors.described(self.segment, self.doc).unwrap_or_default();
+                (format!("{}: {how}", neighbors.label), vec![])
+            }
             Node::Set { label, .. } => (format!("{label} matches"), vec![]),
             Node::Sum { must, should, .. } => {
                 ("sum of".to_owned(), must.iter().chain(should).collect())
@@ -213,6 +223,10 @@ impl Scores for SegmentScorer<'_, '_> {
         let word = &self.ranked.combined[nth];
         let found = word.sum(self.combined[nth].of_fields(self.doc))?;
         Ok(found.map(|found| word.weight * word.part(&found)))
+    }
+
+    fn nearest(&mut self, nth: usize) -> Option<f32> {
+        self.neighbors[nth].score(self.doc)
     }
 
     fn is_in(&mut self, set: usize) -> bool {

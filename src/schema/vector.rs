@@ -55,6 +55,13 @@ impl Metric {
         Metric::ALL.into_iter().find(|metric| metric.name() == name)
     }
 
+    /// Whether a vector of finite numbers can be compared: under the cosine one that has a direction, which takes a length that is
+    /// neither 0 nor infinite in 32-bit numbers.
+    pub(crate) fn takes(self, numbers: &[f32]) -> bool {
+        let square = || numbers.iter().map(|number| number * number).sum::<f32>();
+        self != Metric::Cosine || square().is_normal()
+    }
+
     /// Score of a similarity: greater where that is, and never negative.
     ///
     /// ```

@@ -80,7 +80,7 @@ impl<'a> Search<'a> {
         let mut scorings = self.look_up_scorings()?;
         plan.page = self.page_plan(&scorings);
         let sets = scorings.wanted_sets();
-        if !sets.is_empty() {
+        if !sets.is_empty() || scorings.has_neighbors() {
             let of_page = (&mut scorings, &mut plan.page);
             plan.matching = Matching::Planned(self.plan_with_sets(sets, of_page, false, true)?);
         }

@@ -31,6 +31,14 @@ impl<'s> Search<'s> {
     /// The query without some of its selections.
     pub(super) fn bound_without(&self, left_out: &[usize]) -> Result<BoundQuery> {
         let names = self.names();
+        if self.request.query.has_neighbors() {
+            // Each set of selections allows other neighbours.
+            let query = self.request.query_without(left_out);
+            let options = self.bind_options();
+            return self.with_memory(|memory| {
+                query::bind(&query, names.0, names.1, options, &mut memory.bind)
+            });
+        }
         let bound = once(&self.meaning.selections, || {
             let SearchRequest { query, selections, .. } = &self.request;
             let selections = selections.iter().map(Selection::query);

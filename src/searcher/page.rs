@@ -28,10 +28,11 @@ impl<'a> Search<'a> {
         let clocks = (clock, explain && is_run);
         let plan = self.searcher.execution_of_matching(normal, &options, look_ups, clocks);
         let mut execution = plan?;
-        if !options.sets.is_empty() {
+        if !options.sets.is_empty() || scorings.has_neighbors() {
             if is_run {
                 let found = self.meaning.time(Phase::Sets, || execution.find_sets())?;
                 scorings.give_sets(&options.sets, &found);
+                scorings.give_neighbors(&|spec| execution.plan().found_neighbors(spec))?;
             } else {
                 scorings.expect_sets(&options.sets, &execution.plan().expected_sets());
             }

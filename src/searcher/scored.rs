@@ -89,6 +89,7 @@ impl<'a> Search<'a> {
         let options = PlanOptions { goal, sets, ..PlanOptions::default() };
         let mut execution = self.execution(&options)?;
         ranked.give_sets(&options.sets, &execution.find_sets()?);
+        ranked.give_neighbors(&|spec| execution.plan().found_neighbors(spec))?;
         Ok((ranked, execution))
     }
 

@@ -80,11 +80,20 @@ impl SearchRequest<'_> {
 
     /// The query with all [selections](super::SearchBuilder::select) as conditions that are not scored.
     pub fn selected_query(&self) -> Cow<'_, Query> {
-        if self.selections.is_empty() {
+        self.query_without(&[])
+    }
+
+    /// The query with all selections but those at some places.
+    pub(super) fn query_without(&self, left_out: &[usize]) -> Cow<'_, Query> {
+        let selections = self.selections.iter().enumerate();
+        let mut others = selections.filter(|(nth, _)| !left_out.contains(nth)).peekable();
+        if others.peek().is_none() {
             return Cow::Borrowed(&self.query);
         }
         let all = Query::boolean().must(self.query.as_ref().clone());
-        let with = |all: GroupBuilder, selection: &Selection| all.filter(selection.query());
-        Cow::Owned(self.selections.iter().fold(all, with).build())
+        let with = |all: GroupBuilder, (_, selection): (usize, &Selection)| {
+            all.filter(selection.query())
+        };
+        Cow::Owned(others.fold(all, with).build())
     }
 }

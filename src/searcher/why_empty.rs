@@ -324,7 +324,7 @@ impl Searcher {
             | Normal::AtLeast { any: parts, .. } => {
                 parts.iter().try_for_each(|part| self.name_missing(part, explained))?;
             }
-            Normal::All | Normal::Exists(_) => {}
+            Normal::All | Normal::Exists(_) | Normal::Nearest(_) => {}
         }
         Ok(())
     }

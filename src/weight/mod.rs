@@ -4,6 +4,7 @@ mod best_terms;
 pub(crate) mod bm25;
 pub(crate) mod combined;
 mod combining;
+pub(crate) mod neighbors;
 pub(crate) mod node;
 pub(crate) mod patterns;
 pub(crate) mod statistics;
@@ -19,6 +20,7 @@ use crate::segment::reader::SegmentReader;
 use crate::term::Term;
 use bm25::{FieldScoring, idf};
 use combined::CombinedWeight;
+use neighbors::ScoredNeighbors;
 use node::Node;
 use patterns::ScoredPattern;
 use smallvec::{SmallVec, smallvec};
@@ -43,6 +45,8 @@ pub(crate) struct Weight<'s> {
     pub(crate) sets: Vec<Vec<Arc<DocIdSet>>>,
     /// Documents of each, found or expected.
     pub(crate) docs_of_sets: Vec<u64>,
+    /// Neighbours of vectors, each once.
+    pub(crate) neighbors: Vec<ScoredNeighbors>,
     /// The patterns that are scored by their best terms.
     pub(crate) patterns: Vec<ScoredPattern>,
     /// Weights of each segment by itself, if each is to be scored by its own statistics.
@@ -124,6 +128,7 @@ impl<'s> Weight<'s> {
             wanted: vec![],
             sets: vec![],
             docs_of_sets: vec![],
+            neighbors: vec![],
             patterns: vec![],
             by_segment: vec![],
             functions: vec![],
@@ -156,12 +161,19 @@ impl<'s> Weight<'s> {
     /// Sets that it wants, which are to be [given](Self::give_sets).
     pub(crate) fn wanted_sets(&self) -> Vec<Normal> {
         let mut all: Vec<Normal> = vec![];
-        for normal in [self].into_iter().chain(&self.by_segment).flat_map(|it| &it.wanted) {
+        for normal in [self].into_iter().chain(&self.by_segment).flat_map(Weight::wanted) {
             if !all.contains(normal) {
                 all.push(normal.clone());
             }
         }
         all
+    }
+
+    /// Sets that are to be found; of neighbours there is more to be given.
+    fn wanted(&self) -> impl Iterator<Item = &Normal> {
+        let are_neighbors = |nth: usize| self.neighbors.iter().any(|it| it.set == nth);
+        let sets = self.wanted.iter().enumerate();
+        sets.filter(move |(nth, _)| !are_neighbors(*nth)).map(|(_, normal)| normal)
     }
 
     /// Sets the documents of sets that were [wanted](Self::wanted_sets), each by segment.
@@ -184,6 +196,7 @@ impl<'s> Weight<'s> {
     /// Sets how many documents are expected of each set, where these are not to be given.
     pub(crate) fn expect_sets(&mut self, expected: impl Fn(&Normal) -> u64) {
         self.docs_of_sets = self.wanted.iter().map(expected).collect();
+        self.expect_neighbors();
     }
 
     fn nodes(
@@ -234,6 +247,7 @@ impl<'s> Weight<'s> {
             Logical::BestTerms { field, terms, n, boost } => {
                 self.best_terms(*field, terms, *n, *boost, sources)?
             }
+            Logical::Nearest { neighbors, boost } => self.neighbors_node(neighbors, *boost),
             Logical::Constant { matching, score } => self.set(matching, *score),
             Logical::Sum { must, should, must_not, minimum } => {
                 let is_scored = |part: &Logical| !matches!(part, Logical::Constant { .. });
@@ -270,9 +284,11 @@ impl<'s> Weight<'s> {
                 let should = self.all_unscored(any, sources)?;
                 Ok(Node::Sum { must: vec![], should, must_not: vec![], minimum })
             }
-            Normal::All | Normal::Nothing { .. } | Normal::Expand { .. } | Normal::Exists(_) => {
-                Ok(self.set(normal, 0.0))
-            }
+            Normal::All
+            | Normal::Nothing { .. }
+            | Normal::Expand { .. }
+            | Normal::Exists(_)
+            | Normal::Nearest(_) => Ok(self.set(normal, 0.0)),
         }
     }
 

@@ -10,6 +10,12 @@ pub(crate) enum Node {
     Phrase(usize),
     /// A word in several fields that are taken for one.
     Combined(usize),
+    /// Neighbours of a vector, each by how near it is.
+    Nearest {
+        nth: usize,
+        /// The set of all of them.
+        set: usize,
+    },
     /// Documents that all score the same, and the query that they match.
     Set {
         set: usize,
@@ -38,6 +44,8 @@ pub(crate) trait Scores {
     fn phrase(&mut self, nth: usize) -> Result<Option<f32>>;
     /// Score of a word of several fields; `None` if it is in none of them.
     fn combined(&mut self, nth: usize) -> Result<Option<f32>>;
+    /// Score of a neighbour; `None` if the document is none.
+    fn nearest(&mut self, nth: usize) -> Option<f32>;
     /// Whether the document is in a set.
     fn is_in(&mut self, set: usize) -> bool;
 }
@@ -60,7 +68,11 @@ impl Node {
         let lists = match self {
             Node::Sum { must, should, must_not, .. } => [must, should, must_not],
             Node::Max { any, .. } => [any, vec![], vec![]],
-            Node::Term(_) | Node::Phrase(_) | Node::Combined(_) | Node::Set { .. } => return,
+            Node::Term(_)
+            | Node::Phrase(_)
+            | Node::Combined(_)
+            | Node::Nearest { .. }
+            | Node::Set { .. } => return,
         };
         for mut list in lists {
             list.drain(..).for_each(|node| node.give(free));
@@ -75,6 +87,7 @@ impl Node {
             Node::Term(nth) => document.term(*nth),
             Node::Phrase(nth) => document.phrase(*nth),
             Node::Combined(nth) => document.combined(*nth),
+            Node::Nearest { nth, .. } => Ok(document.nearest(*nth)),
             Node::Set { set, score, .. } => Ok(document.is_in(*set).then_some(*score)),
             Node::Sum { must, should, must_not, minimum } => {
                 for part in must_not {
@@ -130,7 +143,11 @@ impl Node {
     /// `None` where nobody knows, or where it depends on the order in which scores are rounded.
     pub(crate) fn greatest(&self, of_part: &impl Fn(&Node) -> Option<f32>) -> Option<f32> {
         match self {
-            Node::Term(_) | Node::Phrase(_) | Node::Combined(_) | Node::Set { .. } => of_part(self),
+            Node::Term(_)
+            | Node::Phrase(_)
+            | Node::Combined(_)
+            | Node::Nearest { .. }
+            | Node::Set { .. } => of_part(self),
             Node::Sum { must, should, .. } => {
                 let mut parts = must.iter().chain(should);
                 parts.try_fold(0.0, |sum, part| Some(sum + part.greatest(of_part)?))
@@ -157,7 +174,7 @@ impl Node {
     pub(crate) fn each_sufficient(&self, visit: &mut impl FnMut(usize)) {
         match self {
             Node::Term(nth) => visit(*nth),
-            Node::Phrase(_) | Node::Combined(_) | Node::Set { .. } => {}
+            Node::Phrase(_) | Node::Combined(_) | Node::Nearest { .. } | Node::Set { .. } => {}
             Node::Sum { must, should, must_not, minimum } => {
                 if !must_not.is_empty() {
                     return;

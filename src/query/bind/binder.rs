@@ -1,6 +1,7 @@
 //! State of binding a query: the position in it, and the notes so far.
 
 use super::memory::BindMemory;
+use super::neighbors::Beside;
 use crate::analysis::Analyzers;
 use crate::error::Error;
 use crate::ids::FieldId;
@@ -27,6 +28,8 @@ pub(in crate::query) struct Binder<'a> {
     pub(super) scopes: Vec<Scope>,
     /// The fields in which words are read together at the moment.
     pub(super) together: Vec<JoinedField>,
+    /// Conditions beside neighbours of vectors.
+    pub(super) beside: Beside,
     pub(in crate::query) memory: &'a mut BindMemory,
 }
 
@@ -44,6 +47,7 @@ impl<'a> Binder<'a> {
             n_terms: 0,
             scopes: vec![],
             together: vec![],
+            beside: Beside::default(),
             memory,
         }
     }

@@ -16,6 +16,7 @@ impl Binder<'_> {
             Logical::BestTerms { field, terms, .. } => {
                 Normal::Expand { field: *field, terms: terms.clone() }
             }
+            Logical::Nearest { neighbors, .. } => Normal::Nearest(Arc::clone(neighbors)),
             Logical::Constant { matching, .. } => matching.clone(),
             Logical::Combined { fields, .. } => {
                 let of_field = fields.iter().filter_map(|it| {

@@ -30,7 +30,10 @@ impl BindMemory {
             Logical::Max { any, .. } => self.give_all(any),
             Logical::Constant { matching, .. } => self.give_normal(matching),
             Logical::Phrase { phrase, .. } => self.give_phrase(phrase),
-            Logical::Term { .. } | Logical::Combined { .. } | Logical::BestTerms { .. } => {}
+            Logical::Term { .. }
+            | Logical::Combined { .. }
+            | Logical::BestTerms { .. }
+            | Logical::Nearest { .. } => {}
         }
     }
 
@@ -68,7 +71,8 @@ impl BindMemory {
             | Normal::Nothing { .. }
             | Normal::Term { .. }
             | Normal::Expand { .. }
-            | Normal::Exists(_) => {}
+            | Normal::Exists(_)
+            | Normal::Nearest(_) => {}
         }
     }
 

@@ -17,6 +17,7 @@ mod leaf;
 mod limits;
 mod matching;
 mod memory;
+mod neighbors;
 mod part;
 mod selected;
 
@@ -36,6 +37,7 @@ pub(crate) use joined::joined_words;
 pub use limits::TERMS_MAX;
 pub(in crate::query) use limits::check as check_size;
 pub(crate) use memory::BindMemory;
+pub(crate) use neighbors::check as check_vector;
 use part::Part;
 pub(crate) use selected::BoundSelections;
 
@@ -155,7 +157,7 @@ impl BoundQuery {
 impl Binder<'_> {
     /// Binds a query by itself: it matches nothing if nothing is left of it.
     fn query<P: Part>(&mut self, query: &Query) -> Result<P> {
-        let clause = self.clause(query, 1.0)?;
+        let clause = self.query_with_neighbors(query)?;
         Ok(self.whole(clause))
     }
 
@@ -183,21 +185,21 @@ impl Binder<'_> {
                 Ok(constant(Normal::Exists(self.field(field, place)?), boost))
             }
             Query::And(all) => {
-                let all = self.clauses(all, boost)?;
+                let all = self.beside((all, &[]), |this| this.clauses(all, boost))?;
                 Ok(self.sum(Group::all(all)))
             }
             Query::Or(any) | Query::DisMax { any, .. } if any.is_empty() => {
                 Ok(constant(self.or(vec![]), 0.0))
             }
             Query::Or(any) => {
-                let any = self.clauses(any, boost)?;
+                let any = self.beside_nothing(any.len() == 1, |this| this.clauses(any, boost))?;
                 Ok(self.sum(Group::any(any)))
             }
             Query::DisMax { any, tie } => {
-                let any = self.clauses(any, boost)?;
+                let any = self.beside_nothing(any.len() == 1, |this| this.clauses(any, boost))?;
                 Ok(self.best_of(any, tie.get()))
             }
-            Query::Not(query) => Ok(match self.clause::<Normal>(query, 1.0)? {
+            Query::Not(query) => Ok(match self.excluded(query)? {
                 Clause::Whole(none) | Clause::Partial(none, _) => {
                     constant(self.and(vec![], vec![none]), 0.0)
                 }
@@ -220,6 +222,9 @@ impl Binder<'_> {
                 let result = self.clause(query, boost);
                 self.pop_fields();
                 result
+            }
+            Query::Nearest { field, vector, wanted, place } => {
+                self.neighbors((field.as_deref(), vector), *wanted, boost, place)
             }
             Query::Word { .. }
             | Query::Phrase { .. }
@@ -265,6 +270,11 @@ impl Binder<'_> {
         Ok(clauses)
     }
 
+    /// Documents that are excluded.
+    fn excluded(&mut self, query: &Query) -> Result<Clause<Normal>> {
+        self.beside_nothing(false, |this| this.clause(query, 1.0))
+    }
+
     /// The sum of what is left of clauses side by side.
     fn sum<P: Part>(&mut self, group: Group<P>) -> Clause<P> {
         let settled = group.settle(|note| self.note(note));
@@ -285,10 +295,16 @@ impl Binder<'_> {
         minimum: Option<u32>,
         boost: f32,
     ) -> Result<Clause<P>> {
-        let all = self.side_by_side(must, boost, true, None)?;
-        let noted = self.notes.len();
-        // Looked at even where they are dropped: a field that does not exist is an error anywhere.
-        let any = self.side_by_side(should, boost, false, minimum)?;
+        let (all, any, noted) = self.beside((must, must_not), |this| {
+            let all = this.side_by_side(must, boost, true, None)?;
+            let noted = this.notes.len();
+            let is_optional = !must.is_empty() && matches!(minimum, None | Some(0));
+            // Looked at even where they are dropped: a field that does not exist is an error anywhere.
+            let any = this.beside_nothing(is_optional || should.len() == 1, |this| {
+                this.side_by_side(should, boost, false, minimum)
+            })?;
+            Ok((all, any, noted))
+        })?;
         let is_required = all.n_whole() > 0;
         let are_scored = is_required && !should.is_empty() && matches!(minimum, None | Some(0));
         // To say so takes longer than to bind them.
@@ -300,7 +316,7 @@ impl Binder<'_> {
                 shortened(&dropped.join(", "))
             ));
         }
-        let none = self.clauses(must_not, 1.0)?;
+        let none = self.beside_nothing(false, |this| this.clauses(must_not, 1.0))?;
         Ok(self.sum(Group { must: all, should: any, must_not: none, minimum }))
     }
 

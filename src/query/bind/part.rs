@@ -4,8 +4,10 @@ use super::Normal;
 use super::binder::Binder;
 use super::clause::Settled;
 use super::memory::BindMemory;
+use crate::query::NeighborsSpec;
 use crate::query::logical::Logical;
 use crate::recycle::FreeLists;
+use std::sync::Arc;
 
 /// A part of a query that is bound. The walk over the query is the same whatever comes of it, so that both mean the same.
 pub(super) trait Part: Clone {
@@ -14,6 +16,9 @@ pub(super) trait Part: Clone {
 
     /// The terms of a word, a phrase or a pattern, that may name its field itself.
     fn of_leaf(binder: &mut Binder<'_>, matching: Normal, boost: f32, names_field: bool) -> Self;
+
+    /// Neighbours of a vector.
+    fn neighbors(neighbors: Arc<NeighborsSpec>, boost: f32) -> Self;
 
     /// Sum of the clauses that are left side by side.
     fn sum(binder: &mut Binder<'_>, settled: Settled<Self>) -> Self;
@@ -39,6 +44,10 @@ impl Part for Normal {
         matching
     }
 
+    fn neighbors(neighbors: Arc<NeighborsSpec>, _boost: f32) -> Self {
+        Normal::Nearest(neighbors)
+    }
+
     fn sum(binder: &mut Binder<'_>, settled: Settled<Self>) -> Self {
         // Clauses that only add to scores change no matches.
         let Settled { must, should, minimum, scored: _, must_not } = settled;
@@ -61,6 +70,10 @@ impl Part for Logical {
 
     fn of_leaf(binder: &mut Binder<'_>, matching: Normal, boost: f32, names_field: bool) -> Self {
         binder.leaf(matching, boost, names_field)
+    }
+
+    fn neighbors(neighbors: Arc<NeighborsSpec>, boost: f32) -> Self {
+        Logical::Nearest { neighbors, boost }
     }
 
     fn sum(binder: &mut Binder<'_>, settled: Settled<Self>) -> Self {

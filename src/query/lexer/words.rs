@@ -75,6 +75,7 @@ impl<'q> Lexer<'q> {
             "NOT" => Ok(Token::MustNot),
             // Outside of a list or a range these are words: BORN IN THE USA, MAX PLANCK.
             "IN" if self.opens_list() => self.set(),
+            "nearest" | "within" if after_field && self.opens_vector() => self.near(&text, start),
             "PHRASE" if self.opens_list() && self.in_phrase => Err(self.no_part(start..self.at)),
             "PHRASE" if self.opens_list() => self.phrase_of(),
             "MAX" if self.opens_list() => {

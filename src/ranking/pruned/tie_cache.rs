@@ -149,7 +149,7 @@ impl TieCaches {
 fn adds_terms_only(node: &Node) -> bool {
     match node {
         Node::Term(_) => true,
-        Node::Phrase(_) | Node::Combined(_) => false,
+        Node::Phrase(_) | Node::Combined(_) | Node::Nearest { .. } => false,
         Node::Set { score, .. } => *score == 0.0,
         Node::Sum { must, should, .. } => must.iter().chain(should).all(adds_terms_only),
         Node::Max { any, .. } => any.iter().all(adds_terms_only),

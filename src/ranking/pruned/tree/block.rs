@@ -152,7 +152,11 @@ fn is_decided(root: &Node) -> bool {
     match root {
         Node::Term(_) => true,
         Node::Sum { must, should, .. } => should.len() <= 1 && are_terms(must) && are_terms(should),
-        Node::Phrase(_) | Node::Combined(_) | Node::Set { .. } | Node::Max { .. } => false,
+        Node::Phrase(_)
+        | Node::Combined(_)
+        | Node::Nearest { .. }
+        | Node::Set { .. }
+        | Node::Max { .. } => false,
     }
 }
 
@@ -197,10 +201,12 @@ impl<'b, 'q, 's> Block<'b, 'q, 's, '_> {
             },
             Node::Combined(nth) if weighed.bound(node, self) >= needed => self.any_word(*nth),
             Node::Combined(_) => 0,
-            Node::Set { set, .. } if u32::from(weighed.units.sets[*set]) >= needed => {
+            Node::Set { set, .. } | Node::Nearest { set, .. }
+                if u32::from(weighed.units.sets[*set]) >= needed =>
+            {
                 self.view.word_of_set(*set, self.block)
             }
-            Node::Set { .. } => 0,
+            Node::Set { .. } | Node::Nearest { .. } => 0,
             Node::Sum { must, should, must_not, minimum } => {
                 let docs = self.candidates_of_sum(must, should, *minimum, needed);
                 must_not.iter().fold(docs, |docs, part| match docs {
@@ -305,7 +311,9 @@ impl<'b, 'q, 's> Block<'b, 'q, 's, '_> {
                 None => 0,
             },
             Node::Combined(nth) => self.any_word(*nth),
-            Node::Set { set, .. } => self.view.word_of_set(*set, self.block),
+            Node::Set { set, .. } | Node::Nearest { set, .. } => {
+                self.view.word_of_set(*set, self.block)
+            }
             Node::Sum { must, should, must_not, minimum: minimum @ 0..=1 } => {
                 let docs = match minimum {
                     0 => u64::MAX,
@@ -463,6 +471,10 @@ impl Scores for Document<'_, '_, '_, '_, '_> {
         });
         let sum = word.sum(of_fields)?;
         Ok(sum.map(|sum| word.weight * word.part(&sum)))
+    }
+
+    fn nearest(&mut self, nth: usize) -> Option<f32> {
+        self.block.scorer.weighed.tree.neighbors[nth].score(self.doc)
     }
 
     fn is_in(&mut self, set: usize) -> bool {

@@ -73,7 +73,7 @@ impl<'q, 's> UpperBounds<'q, 's> {
         let greatest = root.greatest(&|part| greatest(tree, part));
         sets.clear();
         sets.resize(tree.sets.len(), 0);
-        weigh_sets(root, &scale, sets);
+        weigh_sets(tree, root, &scale, sets);
         phrases.clear();
         phrases.extend(tree.phrases.iter().map(|phrase| match phrase {
             Some(phrase) => scale.exact(phrase.clause.weight),
@@ -115,7 +115,7 @@ impl<'q, 's> UpperBounds<'q, 's> {
                 let sum: u32 = clauses.map(|clause| bounds.list(clause)).sum();
                 sum.min(self.units.combined[*nth].into())
             }
-            Node::Set { set, .. } => bounds.set(*set),
+            Node::Set { set, .. } | Node::Nearest { set, .. } => bounds.set(*set),
             Node::Sum { must, should, minimum, .. } => {
                 let mut sum = 0;
                 for part in must {
@@ -171,6 +171,7 @@ fn most(tree: &Tree<'_>, node: &Node, parts: &WindowPostings) -> f64 {
             let clauses = tree.combined[*nth].clauses.clone();
             clauses.map(|clause| parts.best(clause)).sum()
         }
+        Node::Nearest { nth, .. } => f64::from(tree.neighbors[*nth].greatest),
         Node::Set { score, .. } => f64::from(*score),
         Node::Sum { must, should, .. } => sum(must) + sum(should),
         Node::Max { any, tie } => {
@@ -180,21 +181,23 @@ fn most(tree: &Tree<'_>, node: &Node, parts: &WindowPostings) -> f64 {
     }
 }
 
-fn weigh_sets(node: &Node, scale: &ScoreQuantizer, sets: &mut [u16]) {
+fn weigh_sets(tree: &Tree<'_>, node: &Node, scale: &ScoreQuantizer, sets: &mut [u16]) {
     match node {
         Node::Term(_) | Node::Phrase(_) | Node::Combined(_) => {}
+        Node::Nearest { nth, set } => sets[*set] = scale.exact(tree.neighbors[*nth].greatest),
         Node::Set { set, score, .. } => sets[*set] = scale.exact(*score),
         Node::Sum { must, should, must_not, .. } => {
             let all = must.iter().chain(should).chain(must_not);
-            all.for_each(|part| weigh_sets(part, scale, sets));
+            all.for_each(|part| weigh_sets(tree, part, scale, sets));
         }
-        Node::Max { any, .. } => any.iter().for_each(|part| weigh_sets(part, scale, sets)),
+        Node::Max { any, .. } => any.iter().for_each(|part| weigh_sets(tree, part, scale, sets)),
     }
 }
 
 /// The most that a part without parts scores, where that is known: of sets, and of lists that add nothing.
 fn greatest(tree: &Tree<'_>, part: &Node) -> Option<f32> {
     match part {
+        Node::Nearest { nth, .. } => Some(tree.neighbors[*nth].greatest),
         Node::Set { set, score, .. } => match tree.sets[*set].len(tree.n_docs) {
             0 => Some(0.0),
             _ => Some(*score),

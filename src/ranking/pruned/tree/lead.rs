@@ -75,7 +75,7 @@ fn leads(view: &View<'_, '_, '_>, node: &Node, lists: &mut Vec<usize>) -> Option
             let n = clauses.map(|clause| of_list(view, clause, lists)).fold(0, u32::saturating_add);
             Some(n.min(LEAD_MAX + 1))
         }
-        Node::Set { .. } => None,
+        Node::Set { .. } | Node::Nearest { .. } => None,
         Node::Sum { must, should, minimum, .. } => {
             let start = lists.len();
             let of_must = fewest(must.iter(), lists, |part, lists| leads(view, part, lists));

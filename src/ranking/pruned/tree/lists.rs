@@ -11,6 +11,7 @@ use crate::segment::file::Section;
 use crate::segment::reader::FieldReader;
 use crate::weight::bm25::FieldScoring;
 use crate::weight::combined::CombinedWeight;
+use crate::weight::neighbors::NeighborScores;
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub(crate) struct Tree<'s> {
     pub(crate) phrases: Vec<Option<TreePhrase<'s>>>,
     /// The words of several fields.
     pub(crate) combined: Vec<TreeCombined<'s>>,
+    /// Scores of neighbours of vectors.
+    pub(crate) neighbors: Vec<NeighborScores>,
     /// Documents of each of the query's sets.
     pub(crate) sets: Vec<Arc<DocIdSet>>,
     /// Documents of the segment.

@@ -65,7 +65,7 @@ pub(super) fn add_up(view: &View<'_, '_, '_>, node: &Node, sums: &mut Sums, spar
         },
         Node::Phrase(nth) => of_phrase(view, *nth, sums, spare),
         Node::Combined(nth) => of_combined(view, *nth, sums, spare),
-        Node::Set { set, .. } => of_set(view, *set, sums),
+        Node::Set { set, .. } | Node::Nearest { set, .. } => of_set(view, *set, sums),
         Node::Sum { must, should, minimum, .. } => match &must[..] {
             // A sum of nothing matches, too.
             [] => add(view, should, u16::from(*minimum == 0), sums, spare),

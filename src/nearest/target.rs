@@ -1,0 +1,154 @@
+//! Vectors that others are compared with.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::ids::DocId;
+use crate::query::{NeighborsSpec, QueryVector, check_vector};
+use crate::schema::{Metric, Schema, VectorParams};
+use crate::segment::reader::SegmentReader;
+use crate::simd::dots::{dot, dot_and_square, squared_distance};
+
+/// Vectors of which the nearest counts, and their metric.
+#[derive(Debug)]
+pub(super) struct Target {
+    params: VectorParams,
+    vectors: Vec<Prepared>,
+    /// The document that they are of, which is not its own neighbour.
+    doc: Option<DocId>,
+}
+
+#[derive(Debug)]
+struct Prepared {
+    numbers: Vec<f32>,
+    /// Euclidean length.
+    length: f32,
+}
+
+impl Target {
+    /// The vectors that neighbours are looked for of, in segments with the number of the first document of each.
+    pub(super) fn of(
+        spec: &NeighborsSpec,
+        schema: &Schema,
+        segments: &[(SegmentReader<'_>, u64)],
+    ) -> Result<Self> {
+        let field = schema.get(spec.field);
+        let name = &field.name;
+        let doing = || Error::new(ErrorKind::Query, format!("looking for neighbours in '{name}'"));
+        let Some(params) = field.kind.vector() else {
+            let found = format!("a {} field", field.kind.name());
+            return Err(doing().expected("a field of vectors").found(found));
+        };
+        let (vectors, doc) = match &spec.vector {
+            QueryVector::Numbers(numbers) => (vec![numbers.as_slice().to_vec()], None),
+            QueryVector::Document(doc) => (of_document(*doc, spec, segments, &doing)?, Some(*doc)),
+            QueryVector::Parameter(parameter) => {
+                return Err(doing().expected("a vector").found(format!("the parameter '${parameter}'")));
+            }
+        };
+        for numbers in &vectors {
+            check_vector(numbers, params)
+                .map_err(|(expected, found)| doing().expected(expected).found(found))?;
+        }
+        let vectors = vectors.into_iter().map(Prepared::of).collect();
+        Ok(Target { params, vectors, doc })
+    }
+
+    pub(super) fn dims(&self) -> u16 {
+        self.params.dims
+    }
+
+    /// The document of a segment that begins at `base` that is not its own neighbour; one that no segment has in others.
+    pub(super) fn left_out(&self, base: u64) -> Option<u32> {
+        self.doc.and_then(|doc| u32::try_from(doc.0.checked_sub(base)?).ok())
+    }
+
+    /// How near a row is.
+    #[inline]
+    pub(super) fn similarity(&self, row: &[u8]) -> f32 {
+        let mut greatest = f32::MIN;
+        for vector in &self.vectors {
+            greatest = greatest.max(vector.similarity(self.params.metric, row));
+        }
+        greatest
+    }
+}
+
+impl Prepared {
+    fn of(numbers: Vec<f32>) -> Self {
+        let length = numbers.iter().map(|number| number * number).sum::<f32>().sqrt();
+        Prepared { numbers, length }
+    }
+
+    #[inline]
+    fn similarity(&self, metric: Metric, row: &[u8]) -> f32 {
+        let similarity = match metric {
+            Metric::Cosine => {
+                let (product, square) = dot_and_square(&self.numbers, row);
+                product / (self.length * square.sqrt())
+            }
+            Metric::Dot => dot(&self.numbers, row),
+            Metric::L2 => -squared_distance(&self.numbers, row),
+        };
+        match similarity.is_finite() {
+            true => similarity,
+            false => self.similarity_of_large(metric, row),
+        }
+    }
+
+    /// Similarity where 32-bit numbers do not hold a sum: the nearest one that is finite.
+    #[cold]
+    fn similarity_of_large(&self, metric: Metric, row: &[u8]) -> f32 {
+        let row = row.as_chunks().0.iter().map(|number| f64::from(f32::from_le_bytes(*number)));
+        let (mut product, mut square, mut own, mut distance) = (0.0, 0.0, 0.0, 0.0);
+        for (a, b) in self.numbers.iter().map(|number| f64::from(*number)).zip(row) {
+            product += a * b;
+            square += b * b;
+            own += a * a;
+            distance += (a - b) * (a - b);
+        }
+        let similarity = match metric {
+            Metric::Cosine => product / (own * square).sqrt(),
+            Metric::Dot => product,
+            Metric::L2 => -distance,
+        };
+        match similarity.is_nan() {
+            // Only of numbers that no document may have.
+            true => f32::MIN,
+            false => (similarity as f32).clamp(f32::MIN, f32::MAX),
+        }
+    }
+}
+
+/// All vectors of a document.
+fn of_document(
+    doc: DocId,
+    spec: &NeighborsSpec,
+    segments: &[(SegmentReader<'_>, u64)],
+    doing: &impl Fn() -> Error,
+) -> Result<Vec<Vec<f32>>> {
+    let inside = segments.iter().find_map(|(segment, base)| {
+        let doc = u32::try_from(doc.0.checked_sub(*base)?).ok()?;
+        (doc < segment.n_docs()).then_some((segment, doc))
+    });
+    let Some((segment, of_segment)) = inside else {
+        let n_docs: u64 = segments.iter().map(|(segment, _)| u64::from(segment.n_docs())).sum();
+        let error = doing().expected(format!("a document below {n_docs}"));
+        return Err(error.found(format!("doc:{doc}")));
+    };
+    if segment.is_deleted(of_segment)? {
+        return Err(doing().expected("a document").found(format!("doc:{doc}, which is deleted")));
+    }
+    let mut all = vec![];
+    if let Some(vectors) = segment.field(spec.field).vectors()? {
+        let rows = vectors.rows_of(0, of_segment)?;
+        let bytes = vectors.rows(rows)?;
+        let number = |bytes: &[u8; 4]| f32::from_le_bytes(*bytes);
+        let of_row = |row: &[u8]| row.as_chunks().0.iter().map(number).collect();
+        all.extend(bytes.chunks_exact(vectors.row_len()).map(of_row));
+    }
+    match all.is_empty() {
+        true => Err(doing()
+            .expected("a document with a vector")
+            .found(format!("doc:{doc}, which has none"))),
+        false => Ok(all),
+    }
+}

@@ -1,0 +1,155 @@
+//! Neighbours of vectors: each is found once, among documents that are found before all else.
+
+use super::estimate::{Estimate, Span};
+use super::cost;
+use super::{LeafId, LeafKey, NodeId, Operator, Plan, SegmentPlan};
+use crate::error::Result;
+use crate::nearest::FoundNeighbors;
+use crate::query::{Neighbors, NeighborsSpec, Normal};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Neighbours that are looked for, and the operator that finds the documents among which.
+#[derive(Clone, Debug)]
+pub(crate) struct NeighborsPlan {
+    pub(crate) spec: Arc<NeighborsSpec>,
+    pub(crate) filter: NodeId,
+    pub(crate) leaf: LeafId,
+    /// None until the plan is carried out.
+    pub(crate) found: Option<Arc<FoundNeighbors>>,
+}
+
+impl Plan<'_> {
+    /// Adds what filters the neighbours that parts of queries ask for, each once.
+    pub(super) fn add_filters<'n>(
+        &mut self,
+        queries: impl Iterator<Item = &'n Normal>,
+        has_deletes: bool,
+    ) -> Result<()> {
+        for query in queries {
+            let mut waiting = vec![query];
+            while let Some(normal) = waiting.pop() {
+                match normal {
+                    Normal::Nearest(spec) => self.add_filter(spec, has_deletes)?,
+                    Normal::And { all, none } => waiting.extend(all.iter().chain(none)),
+                    Normal::Or(any) | Normal::AtLeast { any, .. } => waiting.extend(any),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_filter(&mut self, spec: &Arc<NeighborsSpec>, has_deletes: bool) -> Result<()> {
+        if self.neighbors.iter().any(|it| it.spec == *spec) {
+            return Ok(());
+        }
+        let known = self.neighbors.iter().find(|it| it.spec.filter == spec.filter);
+        let filter = match known.map(|it| it.filter) {
+            Some(filter) => filter,
+            None => {
+                self.add_live(&spec.filter, has_deletes)?;
+                self.root()
+            }
+        };
+        let nth = self.neighbors.len() as u32;
+        let leaf = self.add_leaf(LeafKey::Nearest { field: spec.field, nth });
+        self.neighbors.push(NeighborsPlan { spec: Arc::clone(spec), filter, leaf, found: None });
+        Ok(())
+    }
+
+    /// The operator that gives neighbours, whose filter is there.
+    pub(super) fn operator_of_neighbors(&mut self, spec: &NeighborsSpec) -> Operator {
+        match self.neighbors.iter().find(|it| *it.spec == *spec) {
+            Some(NeighborsPlan { filter, leaf, .. }) => {
+                let start = self.inputs.len() as u32;
+                self.inputs.push(*filter);
+                Operator::Nearest { leaf: *leaf, input: start..start + 1 }
+            }
+            None => Operator::Nothing { reason: "neighbours without a filter".into() },
+        }
+    }
+
+    /// The neighbours that a leaf reads.
+    pub(crate) fn neighbors_of(&self, leaf: LeafId) -> Option<&NeighborsPlan> {
+        match self.leaves[leaf.index()] {
+            LeafKey::Nearest { nth, .. } => self.neighbors.get(nth as usize),
+            _ => None,
+        }
+    }
+
+    /// Bounds of neighbours in a segment that has this part of all documents, from those of the operators before.
+    pub(super) fn span_of_neighbors(
+        &self,
+        (leaf, input): (LeafId, &Range<u32>),
+        part: &SegmentPlan<'_>,
+        spans: &[Span],
+        share: f64,
+    ) -> Span {
+        let filter = self.inputs(input).first().and_then(|input| spans.get(input.index()));
+        let with_vectors = part.leaves[leaf.index()].documents;
+        match (self.neighbors_of(leaf), filter) {
+            (Some(it), Some(filter)) => it.spec.span(with_vectors, *filter, share),
+            _ => Span::NOTHING,
+        }
+    }
+
+    /// Whether a document of a segment is one of the neighbours that a leaf reads, as far as these were found.
+    pub(crate) fn is_neighbor(&self, leaf: LeafId, part: &SegmentPlan<'_>, doc: u32) -> bool {
+        let found = self.neighbors_of(leaf).and_then(|it| it.found.as_ref());
+        let segment = self.segments.iter().position(|it| it.base == part.base);
+        let similarity = found.zip(segment).map(|(found, nth)| found.similarity(nth, doc));
+        similarity.flatten().is_some()
+    }
+
+    /// Neighbours that were found.
+    pub(crate) fn found_neighbors(&self, spec: &NeighborsSpec) -> Option<Arc<FoundNeighbors>> {
+        self.neighbors.iter().find(|it| *it.spec == *spec)?.found.clone()
+    }
+
+    /// Cost of comparing the vectors of so many documents.
+    pub(super) fn compare_vectors_ns(&self, leaf: LeafId, documents: f64) -> f32 {
+        let of_field = self.leaves[leaf.index()].field().zip(self.segments.first());
+        let dims = of_field.and_then(|(field, part)| {
+            part.segment.schema().get(field).kind.vector().map(|params| params.dims)
+        });
+        let with_vectors = self.segments.iter().map(|it| it.leaves[leaf.index()].documents);
+        let n = documents.min(with_vectors.map(f64::from).sum());
+        cost::compare_vectors_ns(n, dims.unwrap_or_default())
+    }
+
+    /// Expects no more neighbours in all segments together than are asked for.
+    pub(super) fn limit_neighbors(&mut self) {
+        for node in &mut self.nodes {
+            let Operator::Nearest { leaf, .. } = node.operator else { continue };
+            let LeafKey::Nearest { nth, .. } = self.leaves[leaf.index()] else { continue };
+            let Neighbors::Nearest(k) = self.neighbors[nth as usize].spec.wanted else { continue };
+            let Estimate { documents, upper, .. } = &mut node.estimate;
+            (*documents, *upper) = ((*documents).min(k.into()), (*upper).min(k.into()));
+            node.expected_docs = node.expected_docs.min(k.into());
+        }
+    }
+}
+
+impl NeighborsSpec {
+    /// Bounds of neighbours in a segment of which so many documents have a vector, given those of the filter there, and the part
+    /// of all documents that it has.
+    pub(super) fn span(&self, with_vectors: u32, filter: Span, share: f64) -> Span {
+        let most = filter.upper.min(with_vectors);
+        match self.wanted {
+            Neighbors::Nearest(k) => {
+                let upper = most.min(k);
+                let documents = filter.documents.min(f64::from(k) * share).min(upper.into());
+                Span { lower: 0, upper, documents }
+            }
+            // How many are near enough only comparing tells.
+            Neighbors::Within(_) => {
+                let documents = filter.documents.min(most.into()) / EXPECTED_WITHIN;
+                Span { lower: 0, upper: most, documents }
+            }
+        }
+    }
+}
+
+/// One of so many documents is expected to be near enough.
+const EXPECTED_WITHIN: f64 = 10.0;

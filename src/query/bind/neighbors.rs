@@ -1,0 +1,168 @@
+//! Neighbours of vectors, and the conditions that they are looked for among.
+//!
+//! These are the clauses that must match, or must not, on the way of conjunctions from the root to the neighbours. They are
+//! known once what stands beside is bound, which takes a second walk; queries without neighbours are walked once.
+
+use super::binder::{Binder, located};
+use super::clause::Clause;
+use super::{Normal, Part};
+use crate::error::{Error, ErrorKind, Result};
+use crate::query::logical::Logical;
+use crate::query::nearest::unbound;
+use crate::query::{Neighbors, NeighborsSpec, Place, Query, QueryVector};
+use crate::schema::VectorParams;
+use std::sync::Arc;
+
+/// Conditions on the way from the root to the clause that is bound.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    /// Whether there are any neighbours.
+    has_neighbors: bool,
+    /// Whether conditions are gathered, as in the second walk.
+    is_gathered: bool,
+    all: Vec<Normal>,
+    none: Vec<Normal>,
+}
+
+impl Binder<'_> {
+    /// Binds a query, a second time if it asks for neighbours: among what all else allows.
+    pub(super) fn query_with_neighbors<P: Part>(&mut self, query: &Query) -> Result<Clause<P>> {
+        let (noted, n_terms) = (self.notes.len(), self.n_terms);
+        let clause = self.clause(query, 1.0)?;
+        if !self.beside.has_neighbors {
+            return Ok(clause);
+        }
+        self.notes.truncate(noted);
+        self.n_terms = n_terms;
+        self.beside = Beside { is_gathered: true, ..Beside::default() };
+        let clause = self.clause(query, 1.0);
+        self.beside = Beside::default();
+        clause
+    }
+
+    /// Does something with clauses of a conjunction, with those that ask for no neighbours as conditions beside the others.
+    pub(super) fn beside<T>(
+        &mut self,
+        (must, must_not): (&[Query], &[Query]),
+        bind: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        if !self.beside.is_gathered {
+            return bind(self);
+        }
+        let before = (self.beside.all.len(), self.beside.none.len());
+        let (noted, n_terms) = (self.notes.len(), self.n_terms);
+        for query in must.iter().filter(|query| !query.has_neighbors()) {
+            if let Clause::Whole(normal) = self.clause(query, 1.0)? {
+                self.beside.all.push(normal);
+            }
+        }
+        for query in must_not.iter().filter(|query| !query.has_neighbors()) {
+            if let Clause::Whole(normal) | Clause::Partial(normal, _) = self.clause(query, 1.0)? {
+                self.beside.none.push(normal);
+            }
+        }
+        // They are bound, noted and counted where they stand.
+        self.notes.truncate(noted);
+        self.n_terms = n_terms;
+        let bound = bind(self);
+        self.beside.all.truncate(before.0);
+        self.beside.none.truncate(before.1);
+        bound
+    }
+
+    /// Does something with clauses that are alternatives or excluded: nothing stands beside them, unless `is_alone` says that
+    /// there is no other.
+    pub(super) fn beside_nothing<T>(
+        &mut self,
+        is_alone: bool,
+        bind: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        if !self.beside.is_gathered || is_alone {
+            return bind(self);
+        }
+        let outside = std::mem::replace(
+            &mut self.beside,
+            Beside { is_gathered: true, ..Beside::default() },
+        );
+        let bound = bind(self);
+        self.beside = outside;
+        bound
+    }
+
+    /// Binds neighbours of a vector.
+    pub(super) fn neighbors<P: Part>(
+        &mut self,
+        (field, vector): (Option<&str>, &QueryVector),
+        wanted: Neighbors,
+        boost: f32,
+        place: &Place,
+    ) -> Result<Clause<P>> {
+        let (name, in_text) = (field.unwrap_or_default(), &place.text);
+        let doing = || Error::new(ErrorKind::Query, format!("looking for neighbours in '{name}'"));
+        if field.is_none() {
+            let error = Error::new(ErrorKind::Query, "looking for neighbours of a vector");
+            let error = error.expected("a field of vectors before it").found("none");
+            return Err(located(in_text, error));
+        }
+        let id = self.field(name, place)?;
+        let kind = self.schema.get(id).kind;
+        let Some(params) = kind.vector() else {
+            let error = doing().expected("a field of vectors");
+            return Err(located(&place.field, error.found(format!("a {} field", kind.name()))));
+        };
+        match vector {
+            QueryVector::Parameter(name) => return Err(unbound(name, place)),
+            QueryVector::Numbers(numbers) => check(numbers.as_slice(), params)
+                .map_err(|(expected, found)| {
+                    located(in_text, doing().expected(expected).found(found))
+                })?,
+            QueryVector::Document(_) => {}
+        }
+        match wanted {
+            Neighbors::Nearest(0) => {
+                let error = doing().expected("1 neighbour or more").found("0");
+                return Err(located(in_text, error));
+            }
+            Neighbors::Within(similarity) if !similarity.is_finite() => {
+                let error = doing().expected("a finite similarity").found(similarity.to_string());
+                return Err(located(in_text, error));
+            }
+            _ => {}
+        }
+        self.beside.has_neighbors = true;
+        let (all, none) = (self.beside.all.clone(), self.beside.none.clone());
+        let noted = self.notes.len();
+        let filter = self.and(all, none);
+        // Whatever is to be said of these conditions is said where they stand.
+        self.notes.truncate(noted);
+        let spec = NeighborsSpec { field: id, vector: vector.clone(), wanted, filter };
+        Ok(Clause::Whole(P::neighbors(Arc::new(spec), boost)))
+    }
+}
+
+/// Checks the numbers of a vector that is compared with those of a field; what was expected, and found.
+pub(crate) fn check(numbers: &[f32], params: VectorParams) -> Result<(), (String, String)> {
+    if numbers.len() != usize::from(params.dims) {
+        return Err((format!("a vector of {} numbers", params.dims), numbers.len().to_string()));
+    }
+    if let Some((nth, number)) = numbers.iter().enumerate().find(|(_, it)| !it.is_finite()) {
+        return Err(("finite numbers".into(), format!("{number} in place {nth}")));
+    }
+    match params.metric.takes(numbers) {
+        true => Ok(()),
+        false => Err(("a vector with a direction".into(), "one whose length is 0 or infinite".into())),
+    }
+}
+
+impl Logical {
+    /// Whether scores depend on neighbours.
+    pub(crate) fn has_neighbors(&self) -> bool {
+        let any = |parts: &[Logical]| parts.iter().any(Logical::has_neighbors);
+        match self {
+            Logical::Nearest { .. } => true,
+            Logical::Sum { must, should, .. } => any(must) || any(should),
+            Logical::Max { any: parts, .. } => any(parts),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Queries by vectors: documents nearest to one, and those that are near enough.
+
+use super::bind::check_size;
+use super::{Place, Query};
+use super::normal::Normal;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ids::{DocId, FieldId};
+use crate::schema::Schema;
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// Vector whose neighbours are looked for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum QueryVector {
+    /// The numbers themselves.
+    Numbers(Numbers),
+    /// A name, which [stands for](Query::with_vectors) numbers: `$v`.
+    Parameter(String),
+    /// The vectors of a document, which is not its own neighbour: `doc:15212`.
+    Document(DocId),
+}
+
+/// Numbers of a vector; equal if their bits are.
+#[derive(Clone)]
+pub struct Numbers(Arc<[f32]>);
+
+/// Documents that are wanted by how near their vectors are.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Neighbors {
+    /// The nearest, so many of them.
+    Nearest(u32),
+    /// All of this similarity or a greater one.
+    Within(f32),
+}
+
+impl Numbers {
+    /// The numbers in their order.
+    pub fn as_slice(&self) -> &[f32] {
+        &self.0
+    }
+
+    fn bits(&self) -> impl Iterator<Item = u32> {
+        self.0.iter().map(|number| number.to_bits())
+    }
+}
+
+impl PartialEq for Numbers {
+    fn eq(&self, other: &Self) -> bool {
+        self.bits().eq(other.bits())
+    }
+}
+
+impl Eq for Numbers {}
+
+impl Hash for Numbers {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.len().hash(state);
+        self.bits().for_each(|bits| bits.hash(state));
+    }
+}
+
+/// Shows how many there are, not all of them.
+impl fmt::Debug for Numbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} numbers", self.0.len())
+    }
+}
+
+impl Neighbors {
+    fn bits(self) -> (u32, u32) {
+        match self {
+            Neighbors::Nearest(k) => (0, k),
+            Neighbors::Within(similarity) => (1, similarity.to_bits()),
+        }
+    }
+}
+
+impl PartialEq for Neighbors {
+    fn eq(&self, other: &Self) -> bool {
+        self.bits() == other.bits()
+    }
+}
+
+impl Eq for Neighbors {}
+
+impl Hash for Neighbors {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.bits().hash(state);
+    }
+}
+
+impl QueryVector {
+    /// Bytes that it takes beside itself.
+    pub(super) fn heap_bytes(&self) -> usize {
+        match self {
+            QueryVector::Numbers(numbers) => size_of_val(numbers.as_slice()),
+            QueryVector::Parameter(name) => name.len(),
+            QueryVector::Document(_) => 0,
+        }
+    }
+}
+
+impl From<Vec<f32>> for QueryVector {
+    fn from(numbers: Vec<f32>) -> Self {
+        QueryVector::Numbers(Numbers(numbers.into()))
+    }
+}
+
+impl From<&[f32]> for QueryVector {
+    fn from(numbers: &[f32]) -> Self {
+        QueryVector::Numbers(Numbers(numbers.into()))
+    }
+}
+
+impl<const N: usize> From<[f32; N]> for QueryVector {
+    fn from(numbers: [f32; N]) -> Self {
+        QueryVector::Numbers(Numbers(numbers.as_slice().into()))
+    }
+}
+
+impl From<DocId> for QueryVector {
+    fn from(doc: DocId) -> Self {
+        QueryVector::Document(doc)
+    }
+}
+
+/// Writes the vector as it stands in a query.
+impl fmt::Display for QueryVector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            QueryVector::Numbers(numbers) => {
+                f.write_str("[")?;
+                for (nth, number) in numbers.as_slice().iter().enumerate() {
+                    write!(f, "{}{number}", if nth == 0 { "" } else { ", " })?;
+                }
+                f.write_str("]")
+            }
+            QueryVector::Parameter(name) => write!(f, "${name}"),
+            QueryVector::Document(doc) => write!(f, "doc:{doc}"),
+        }
+    }
+}
+
+/// Writes `nearest(` and all up to its bracket.
+pub(super) fn print(
+    vector: &QueryVector,
+    wanted: Neighbors,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    match wanted {
+        Neighbors::Nearest(k) => write!(f, "nearest({vector}, {k})"),
+        Neighbors::Within(similarity) => write!(f, "within({vector}, {similarity})"),
+    }
+}
+
+impl Query {
+    /// Documents whose vectors are nearest to another, `k` of them: `embedding:nearest($v, 10)`.
+    ///
+    /// Nearest of those that all else allows: clauses beside it that must match, or must not, are met by each of the `k`,
+    /// so that fewer come only where fewer documents meet them. An alternative has no such clauses beside it, and
+    /// neither has one that is excluded; clauses that ask for neighbours themselves do not count. Documents with several vectors count by
+    /// the nearest, and of those that are as near the first in the index come first.
+    ///
+    /// A document scores by the [`Metric`](crate::schema::Metric) of its field. All vectors are compared, in
+    /// 32-bit numbers.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    /// use treepie::schema::{Metric, Schema, VectorParams};
+    ///
+    /// let plain = Query::nearest("embedding", [0.5, -1.0], 10);
+    /// assert_eq!(plain.to_string(), "embedding:nearest([0.5, -1], 10)");
+    /// ```
+    pub fn nearest(field: impl Into<String>, vector: impl Into<QueryVector>, k: u32) -> Self {
+        Query::neighbors(field, vector, Neighbors::Nearest(k))
+    }
+
+    /// Documents with a vector of this similarity to another, or a greater one: `embedding:within($v, 0.8)`.
+    ///
+    /// The similarity is that of the field's [`Metric`](crate::schema::Metric), which scores are made of, too.
+    pub fn within(
+        field: impl Into<String>,
+        vector: impl Into<QueryVector>,
+        similarity: f32,
+    ) -> Self {
+        Query::neighbors(field, vector, Neighbors::Within(similarity))
+    }
+
+    fn neighbors(
+        field: impl Into<String>,
+        vector: impl Into<QueryVector>,
+        wanted: Neighbors,
+    ) -> Self {
+        let (field, vector) = (Some(field.into()), vector.into());
+        Query::Nearest { field, vector, wanted, place: Place::default() }
+    }
+
+    /// Replaces parameters by the vectors that they stand for.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Query`] for a parameter without a vector.
+    ///
+    /// ```
+    /// use treepie::query::{ParseOptions, parse};
+    ///
+    /// let query = parse("embedding:nearest($v, 10)", &ParseOptions::default())?;
+    /// let query = query.with_vectors([("v", vec![1.0, 0.0])])?;
+    /// assert_eq!(query.to_string(), "embedding:nearest([1, 0], 10)");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn with_vectors<S: Into<String>>(
+        &self,
+        vectors: impl IntoIterator<Item = (S, Vec<f32>)>,
+    ) -> Result<Self> {
+        let vectors: HashMap<String, QueryVector> =
+            vectors.into_iter().map(|(name, numbers)| (name.into(), numbers.into())).collect();
+        check_size(self)?;
+        self.with_vectors_of(&vectors)
+    }
+
+    /// Recursive, as a tree that can be asked is not deep.
+    fn with_vectors_of(&self, vectors: &HashMap<String, QueryVector>) -> Result<Self> {
+        if let Query::Nearest { field, vector: QueryVector::Parameter(name), wanted, place } = self
+        {
+            let vector = vectors.get(name).ok_or_else(|| unbound(name, place))?.clone();
+            let (field, wanted, place) = (field.clone(), *wanted, place.clone());
+            return Ok(Query::Nearest { field, vector, wanted, place });
+        }
+        let children = self.children().map(|child| child.with_vectors_of(vectors));
+        Ok(self.with_children(children.collect::<Result<Vec<_>>>()?))
+    }
+
+    /// Whether it, or a part of it, asks for neighbours of a vector.
+    pub(crate) fn has_neighbors(&self) -> bool {
+        let mut waiting = vec![self];
+        while let Some(query) = waiting.pop() {
+            if matches!(query, Query::Nearest { .. }) {
+                return true;
+            }
+            waiting.extend(query.children());
+        }
+        false
+    }
+}
+
+/// Neighbours in the terms of a schema.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct NeighborsSpec {
+    pub(crate) field: FieldId,
+    pub(crate) vector: QueryVector,
+    pub(crate) wanted: Neighbors,
+    /// Documents among which they are looked for.
+    pub(crate) filter: Normal,
+}
+
+impl NeighborsSpec {
+    /// The query that was bound, without what it is filtered by.
+    pub(crate) fn to_query(&self, schema: &Schema) -> Query {
+        Query::neighbors(&*schema.get(self.field).name, self.vector.clone(), self.wanted)
+    }
+}
+
+/// The error of a parameter that stands for nothing.
+pub(super) fn unbound(name: &str, place: &Place) -> Error {
+    let error = Error::new(ErrorKind::Query, format!("reading the parameter '${name}'"))
+        .expected("a vector that it stands for")
+        .found("none")
+        .hint(format!("--param {name}=@FILE of the tool, Query::with_vectors of the library"));
+    match &place.text {
+        Some(span) => error.at_span(span.clone()),
+        None => error,
+    }
+}
+
