@@ -36,7 +36,8 @@
 //!
 //! - V1: documents of rows ascend; those of several rows stand as often.
 //! - V2: the documents are those of the field's presence.
-//! - V3: numbers are finite, and under the cosine no row is all zeros.
+//! - V3: numbers are finite, and their squares add up to at most 2 to the 125th; under the cosine to at least 2 to the
+//!   −100th, so that each row has a direction.
 //!
 //! # Checks
 //!
@@ -56,18 +57,41 @@
 //! Numbers are kept as they were given, so that what is found is compared exactly, and an index is as good as its source.
 //! Documents stand apart from rows because a document may have none or many.
 
-use crate::bytes::{ByteReader, Bytes, Source, array_at};
+use crate::bytes::{ByteReader, Bytes, Source, array_at, write_varint};
 use crate::error::{Error, Result};
 use std::ops::Range;
 
 const HEAD_LEN: u64 = 16;
 const F32: u8 = 1;
 const DOC_LEN: u64 = size_of::<u32>() as u64;
+/// Bytes of rows that are read at once, at the most.
+const READ_BYTES: u64 = 256 << 10;
 
 /// Writes rows one after the other.
 #[derive(Debug)]
 pub(crate) struct VectorsWriter {
-    docs: Vec<u8>,
+    docs: RowDocs,
+    last_doc: u32,
+}
+
+/// The documents of rows, kept as what each differs by from the one before: a byte a row, mostly.
+#[derive(Debug, Default)]
+pub(crate) struct RowDocs {
+    gaps: Vec<u8>,
+    /// Gaps that were given out.
+    at: usize,
+    doc: u32,
+}
+
+impl Iterator for RowDocs {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        let mut reader = ByteReader::new(self.gaps.get(self.at..)?);
+        self.doc += reader.varint_u32()?;
+        self.at += reader.position();
+        Some(self.doc)
+    }
 }
 
 impl VectorsWriter {
@@ -77,17 +101,18 @@ impl VectorsWriter {
         out.extend(n_vectors.to_le_bytes());
         out.extend(dims.to_le_bytes());
         out.extend([F32, 0, 0, 0, 0, 0]);
-        VectorsWriter { docs: vec![] }
+        VectorsWriter { docs: RowDocs::default(), last_doc: 0 }
     }
 
     /// Adds a row of a document that is not before the one of the row before.
     pub(crate) fn add(&mut self, doc: u32, row: &[u8], out: &mut Vec<u8>) {
         out.extend(row);
-        self.docs.extend(doc.to_le_bytes());
+        write_varint(&mut self.docs.gaps, u64::from(doc - self.last_doc));
+        self.last_doc = doc;
     }
 
-    /// Ends the rows; the other section.
-    pub(crate) fn finish(self) -> Vec<u8> {
+    /// Ends the rows; their documents, of which the other section has 4 bytes each.
+    pub(crate) fn finish(self) -> RowDocs {
         self.docs
     }
 }
@@ -201,6 +226,55 @@ impl<'s, S: Source<'s>> Vectors<S> {
         Ok(start..self.seek(start, doc.saturating_add(1))?)
     }
 
+    /// Rows by ranges that are read at once.
+    fn steps(&self) -> impl Iterator<Item = Range<u32>> + use<S> {
+        let (n_vectors, n) = (self.n_vectors, (READ_BYTES / self.row_len).max(1) as u32);
+        let starts = (0..n_vectors).step_by(n as usize);
+        starts.map(move |from| from..from.saturating_add(n).min(n_vectors))
+    }
+
+    /// The documents of some rows, which ascend from `last` on.
+    fn docs_from(&self, last: u32, ordinals: Range<u32>) -> Result<Vec<u32>> {
+        let bytes = self.docs(ordinals.clone())?;
+        let (docs, _) = bytes.as_chunks();
+        let docs: Vec<u32> = docs.iter().map(|doc| u32::from_le_bytes(*doc)).collect();
+        let mut last = last;
+        for (ordinal, doc) in ordinals.zip(&docs) {
+            if !(last..self.n_docs).contains(doc) {
+                return Err(self.damage(ordinal, format!("document {doc} behind {last}")));
+            }
+            last = *doc;
+        }
+        Ok(docs)
+    }
+
+    /// Calls `visit` with the document of each row, which ascend.
+    pub(crate) fn for_each_doc(&self, mut visit: impl FnMut(u32) -> Result<()>) -> Result<()> {
+        let mut last = 0;
+        for ordinals in self.steps() {
+            for doc in self.docs_from(last, ordinals)? {
+                last = doc;
+                visit(doc)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` with each row and its document, from front to back.
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(u32, &[u8]) -> Result<()>) -> Result<()> {
+        let mut last = 0;
+        for ordinals in self.steps() {
+            let rows = self.rows(ordinals.clone())?;
+            for (doc, row) in
+                self.docs_from(last, ordinals)?.into_iter().zip(rows.chunks_exact(self.row_len()))
+            {
+                last = doc;
+                visit(doc, row)?;
+            }
+        }
+        Ok(())
+    }
+
     /// An error about a row.
     #[cold]
     pub(crate) fn damage(&self, ordinal: u32, found: impl Into<String>) -> Error {
@@ -220,7 +294,7 @@ mod tests {
         for (doc, row) in rows {
             writer.add(*doc, &row.map(f32::to_le_bytes).concat(), &mut out);
         }
-        (out, writer.finish())
+        (out, writer.finish().flat_map(u32::to_le_bytes).collect())
     }
 
     #[test]

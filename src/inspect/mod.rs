@@ -309,7 +309,7 @@ impl Inspector {
         Ok(infos)
     }
 
-    /// The stored values of a document as (field, value), in schema order.
+    /// The stored values of a document, and its vectors, as (field, value), in schema order.
     ///
     /// # Errors
     ///
@@ -324,7 +324,7 @@ impl Inspector {
                         .expected("one that is not deleted")
                         .found(doc.to_string()));
                 }
-                let values = segment.stored(in_segment as u32)?;
+                let values = segment.document(in_segment as u32)?;
                 let named = |(field, value)| (segment.schema().get(field).name.clone(), value);
                 return Ok(values.into_iter().map(named).collect());
             }

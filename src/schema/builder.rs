@@ -311,7 +311,8 @@ impl SchemaBuilder {
     ///
     /// [`ErrorKind::Schema`] for no field, too many, an unusable or repeated name, a default field that
     /// does not exist, a key that is not a stored field of one keyword or whole number, a field other than text that is
-    /// to keep more than documents, offsets without positions, a column of texts, an analyzer or a gap between
+    /// to keep more than documents, offsets without positions, a column of texts or vectors, more or fewer
+    /// [dimensions](super::VectorParams) than vectors may have, a default field of vectors, an analyzer or a gap between
     /// positions of a field that is not text, more digits behind the point than a decimal has, what cannot separate names, a time zone of what is no date, a [copy](Field::copy_of) of what is no field or a copy itself, an [order](Self::order_by) of what has not one value in a column, [similarity](Self::order_by_similarity) of what is no text, or other fields of the names that
     /// [nulls](Self::nulls) are kept in. Whether there is an analyzer of that name shows where it is needed.
     pub fn build(mut self) -> Result<Schema> {
@@ -411,6 +412,12 @@ impl SchemaBuilder {
                 .filter(|id| self.fields[id.index()].kind == FieldKind::Text)
                 .collect(),
         };
+        let mut of_default = default_fields.iter().map(|id| &self.fields[id.index()]);
+        if let Some(field) = of_default.find(|field| !field.kind.has_terms()) {
+            return Err(wrong("reading default_fields".into())
+                .expected("a field whose values can be looked for by words")
+                .found(format!("the {} field '{}'", field.kind.name(), field.name)));
+        }
         let key = self.key.as_ref().map(position).transpose()?;
         let can_be_key =
             |kind| matches!(kind, FieldKind::Keyword | FieldKind::I64 | FieldKind::U64);
@@ -503,6 +510,9 @@ fn copies_in(fields: &[Field]) -> Result<Vec<(FieldId, FieldId)>> {
             return wrong("the name of a field", format!("'{name}'"));
         };
         let source = &fields[source_at];
+        if !source.kind.has_terms() {
+            return wrong("a field of other values", format!("a {} field", source.kind.name()));
+        }
         if let Some(other) = &source.copy_of {
             return wrong("a field with values of its own", format!("a copy of '{other}'"));
         }

@@ -181,6 +181,9 @@ impl Field {
     }
 
     /// Sets whether values come back with a hit (default: true).
+    ///
+    /// Vectors are kept in any case, as they are compared; of these it says whether they may come back, which they do
+    /// with a hit only where the field is named.
     #[must_use]
     pub fn stored(mut self, stored: bool) -> Self {
         self.stored = stored;
@@ -257,6 +260,11 @@ impl Field {
     pub fn offsets(mut self, offsets: bool) -> Self {
         self.offsets = offsets;
         self
+    }
+
+    /// Whether its values are in the rows of stored documents, and come with a hit without being named.
+    pub(crate) fn is_in_rows(&self) -> bool {
+        self.stored && self.kind.has_terms()
     }
 
     /// Whether its column has numbers of terms, which each segment counts for itself.

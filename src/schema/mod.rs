@@ -157,7 +157,7 @@ impl Schema {
     /// The one stored field among the first `n_fields` of a schema if there is no other and it has one value: then a stored
     /// row of a segment with these is that value and nothing else.
     pub(crate) fn bare_stored_field(&self, n_fields: usize) -> Option<FieldId> {
-        let mut stored = self.field_ids().take(n_fields).filter(|id| self.get(*id).stored);
+        let mut stored = self.field_ids().take(n_fields).filter(|id| self.get(*id).is_in_rows());
         let first = stored.next()?;
         (stored.next().is_none() && !self.get(first).many).then_some(first)
     }

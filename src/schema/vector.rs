@@ -18,6 +18,11 @@ impl VectorParams {
     pub const fn new(dims: u16, metric: Metric) -> Self {
         VectorParams { dims, metric }
     }
+
+    /// Bytes of the numbers of a vector.
+    pub(crate) fn row_len(self) -> usize {
+        usize::from(self.dims) * size_of::<f32>()
+    }
 }
 
 /// Measure of how alike two vectors are.

@@ -548,7 +548,7 @@ impl Searcher {
         self.search(query).explain()
     }
 
-    /// The stored fields of a document of this snapshot.
+    /// The stored fields of a document of this snapshot, with its vectors.
     ///
     /// # Errors
     ///
@@ -558,7 +558,7 @@ impl Searcher {
         if self.1.is_some() {
             budget::work(ns::HIT_FETCHED)?;
         }
-        self.snapshot().stored(doc, None)
+        self.snapshot().document(doc)
     }
 
     /// Returns a highlighter, which marks the words of a query in stored texts; see [`highlight`](crate::highlight).

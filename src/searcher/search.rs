@@ -79,14 +79,14 @@ impl<'a> Search<'a> {
         let schema = self.searcher.schema();
         let fields = match self.known_fields()? {
             Some(names) => names.iter().filter_map(|name| schema.field(name)).cloned().collect(),
-            None => schema.fields().iter().filter(|field| field.stored).cloned().collect(),
+            None => schema.fields().iter().filter(|field| field.is_in_rows()).cloned().collect(),
         };
         let sort = self.sort_order()?.keys().iter().map(|key| key.kind).collect();
         let group = self.group_field()?.map(|field| schema.get(field).kind);
         Ok(HitKinds { sort, group, fields })
     }
 
-    /// The fields that come with hits, as the schema has them, once each is known to be stored; `None` for all of these.
+    /// The fields that come with hits, as the schema has them, once each is known to be stored; `None` for all of these but vectors.
     pub(super) fn known_fields(&self) -> Result<Option<Vec<String>>> {
         let known = |name: &String| {
             let field = self.searcher.schema().get(self.field(name)?);

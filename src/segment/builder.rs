@@ -12,6 +12,7 @@ use crate::format::ranked::Ranking;
 use crate::format::statistics::{FieldStatistics, SegmentStatistics};
 use crate::format::stored::StoredIndexWriter;
 use crate::format::terms::{FinishedDictionary, NewTerm, TermDictionaryWriter};
+use crate::format::vectors::VectorsWriter;
 use crate::ids::{FieldId, SegmentId};
 use crate::schema::{Detail, Field};
 use crate::segment::doc_ranges::DocRanges;
@@ -135,6 +136,20 @@ impl SegmentBuilder {
         Ok(ColumnSection { out, writer: ColumnWriter::new(frame), mapped: vec![] })
     }
 
+    /// Starts so many vectors of a field, which come behind the rest of the field.
+    pub(crate) fn start_vectors(
+        &mut self,
+        field: FieldId,
+        n_docs: u32,
+        n_vectors: u32,
+        dims: u16,
+    ) -> Result<VectorsSection<'_>> {
+        self.file.start_section(Some(field), SectionKind::VECTORS, 0)?;
+        let mut out = ByDocument { file: &mut self.file, bytes: vec![] };
+        let writer = VectorsWriter::start(n_docs, n_vectors, dims, &mut out.bytes);
+        Ok(VectorsSection { out, writer, field })
+    }
+
     /// Writes counts and tables.
     pub(crate) fn finish(mut self, n_docs: u32, n_fields: usize) -> Result<BuiltSegment> {
         self.statistics.n_docs = n_docs;
@@ -220,6 +235,35 @@ impl ColumnSection<'_> {
     pub(crate) fn finish(mut self) -> Result<()> {
         self.writer.finish(&mut self.out.bytes);
         self.out.end()
+    }
+}
+
+/// Writes the vectors of a field, document by document, and where they are from behind them.
+#[derive(Debug)]
+pub(crate) struct VectorsSection<'b> {
+    out: ByDocument<'b>,
+    writer: VectorsWriter,
+    field: FieldId,
+}
+
+impl VectorsSection<'_> {
+    /// Adds a vector of a document that is not before the one of the vector before.
+    pub(crate) fn add(&mut self, doc: u32, row: &[u8]) -> Result<()> {
+        self.writer.add(doc, row, &mut self.out.bytes);
+        self.out.write_if_full()
+    }
+
+    /// Ends both sections.
+    pub(crate) fn finish(self) -> Result<()> {
+        let VectorsSection { out: ByDocument { file, bytes }, writer, field } = self;
+        ByDocument { file: &mut *file, bytes }.end()?;
+        file.start_section(Some(field), SectionKind::VECTOR_DOCS, 0)?;
+        let mut out = ByDocument { file, bytes: vec![] };
+        for doc in writer.finish() {
+            out.bytes.extend(doc.to_le_bytes());
+            out.write_if_full()?;
+        }
+        out.end()
     }
 }
 

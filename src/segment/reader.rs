@@ -119,7 +119,7 @@ impl<'s> SegmentReader<'s> {
     /// The stored fields that it was made with.
     fn own_stored_fields(self) -> impl Iterator<Item = FieldId> {
         let own = self.schema.field_ids().take(self.n_own_fields());
-        own.filter(move |field| self.schema.get(*field).stored)
+        own.filter(move |field| self.schema.get(*field).is_in_rows())
     }
 
     fn stored_reader(self) -> Result<StoredReader<Section<'s>>> {
@@ -138,6 +138,33 @@ impl<'s> SegmentReader<'s> {
     pub(crate) fn stored(self, doc: u32) -> Result<Vec<(FieldId, Value)>> {
         let Some(row) = self.stored_reader()?.row(doc)? else { return Ok(vec![]) };
         self.read_row(&row).ok_or_else(|| self.other_row(doc))
+    }
+
+    /// The stored values of `doc`, and its vectors, by field in schema order: all that is known of it.
+    pub(crate) fn document(self, doc: u32) -> Result<Vec<(FieldId, Value)>> {
+        let mut values = self.stored(doc)?;
+        let n_stored = values.len();
+        for field in self.vector_fields() {
+            values.extend(self.vectors_of(doc, field)?.into_iter().map(|value| (field, value)));
+        }
+        if values.len() > n_stored {
+            values.sort_by_key(|(field, _)| *field);
+        }
+        Ok(values)
+    }
+
+    /// The fields of vectors.
+    pub(crate) fn vector_fields(self) -> impl Iterator<Item = FieldId> {
+        let schema = self.schema;
+        schema.field_ids().filter(|field| schema.get(*field).kind.vector().is_some())
+    }
+
+    /// The vectors of `doc` in a field; none where the field is of other values.
+    pub(crate) fn vectors_of(self, doc: u32, field: FieldId) -> Result<Vec<Value>> {
+        let Some(vectors) = self.field(field).vectors()? else { return Ok(vec![]) };
+        let rows = vectors.rows(vectors.rows_of(0, doc)?)?;
+        let of_rows = rows.chunks_exact(vectors.row_len());
+        Ok(of_rows.map(|row| Value::Vector(value::numbers_of_row(row).collect())).collect())
     }
 
     #[cold]
@@ -167,7 +194,7 @@ impl<'s> SegmentReader<'s> {
         mut visit: impl FnMut(u32, Option<&[u8]>) -> Result<()>,
     ) -> Result<()> {
         let added = self.schema.fields().iter().skip(self.n_own_fields());
-        let n_added = added.filter(|field| field.stored).count();
+        let n_added = added.filter(|field| field.is_in_rows()).count();
         let mut wider = vec![];
         self.for_each_stored_row(wanted, |doc, row| match row {
             Some(row) if n_added > 0 => {

@@ -9,8 +9,9 @@ use crate::format::offsets::Offsets;
 use crate::format::postings::{LongList, PostingList};
 use crate::format::ranked::{Place, RankedList, RankedWriter, Ranking};
 use crate::format::terms::TermDictionary;
+use crate::format::vectors::Vectors;
 use crate::ids::FieldId;
-use crate::schema::FieldKind;
+use crate::schema::{FieldKind, VectorParams};
 use crate::segment::file::Section;
 use crate::segment::order::first_out_of_order;
 use crate::segment::reader::{FieldReader, SegmentReader};
@@ -51,6 +52,7 @@ pub(crate) fn verify(segment: SegmentReader<'_>, mut report: impl FnMut(Error)) 
     for field in segment.schema().field_ids().take(segment.n_own_fields()) {
         check(terms(segment, field));
         check(values(segment, field));
+        check(vectors(segment, field));
     }
     n_damaged
 }
@@ -360,6 +362,50 @@ fn values(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
     Ok(())
 }
 
+/// Whether vectors are of the documents that have a value, and none that the field would refuse.
+fn vectors(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
+    let (reader, of_schema) = (segment.field(field), segment.schema().get(field));
+    let (Some(vectors), Some(params)) = (reader.vectors()?, of_schema.kind.vector()) else {
+        return Ok(());
+    };
+    let mut present = vec![];
+    reader.presence()?.decode_into(segment.n_docs(), &mut present)?;
+    check_rows(&vectors, params, of_schema.many, &present).map_err(|error| {
+        error.during(format!("checking the vectors of the field '{}'", of_schema.name))
+    })
+}
+
+fn check_rows<'s, S: Source<'s>>(
+    vectors: &Vectors<S>,
+    params: VectorParams,
+    many: bool,
+    present: &[u32],
+) -> Result<()> {
+    let mut left = present.iter().copied();
+    let (mut last, mut ordinal) = (None, 0);
+    vectors.for_each(|doc, row| {
+        let is_next = last != Some(doc);
+        if !is_next && !many {
+            let found = format!("a second row of document {doc}");
+            return Err(vectors.damage(ordinal, found).expected("one row a document"));
+        }
+        if is_next && left.next() != Some(doc) {
+            let found = format!("a row of document {doc}");
+            return Err(vectors
+                .damage(ordinal, found)
+                .expected("rows of the documents with a value"));
+        }
+        value::check_vector(params, value::numbers_of_row(row)).map_err(|wrong| {
+            vectors
+                .damage(ordinal, format!("{} of document {doc}", wrong.found))
+                .expected(wrong.expected)
+        })?;
+        (last, ordinal) = (Some(doc), ordinal + 1);
+        Ok(())
+    })?;
+    expect("the documents with a vector", present.len() as u64, (present.len() - left.len()) as u64)
+}
+
 fn verify_containers(list: &LongList<'_, Section<'_>>) -> Result<()> {
     for nth in 0..list.n_containers() {
         let payload = list.payload(nth)?;
@@ -385,7 +431,8 @@ mod tests {
     use crate::format::cumulative;
     use crate::format::offsets::{OffsetsWriter, Word, write_part};
     use crate::format::terms::{NewTerm, TermDictionaryWriter};
-    use crate::schema::Detail;
+    use crate::format::vectors::VectorsWriter;
+    use crate::schema::{Detail, Metric};
 
     #[test]
     fn a_column_of_other_values_than_the_terms_have_is_damage() {
@@ -444,6 +491,34 @@ mod tests {
         ];
         for (checked, words) in wrong {
             let error = checked.unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn vectors_of_other_documents_or_that_no_field_takes_are_damage() {
+        let check = |rows: &[(u32, [f32; 2])], many, present: &[u32]| {
+            let mut section = vec![];
+            let mut writer = VectorsWriter::start(9, rows.len() as u32, 2, &mut section);
+            for (doc, row) in rows {
+                writer.add(*doc, &row.map(f32::to_le_bytes).concat(), &mut section);
+            }
+            let docs: Vec<u8> = writer.finish().flat_map(u32::to_le_bytes).collect();
+            let vectors = Vectors::open(&section[..], &docs[..], 2).unwrap();
+            check_rows(&vectors, VectorParams::new(2, Metric::Cosine), many, present)
+        };
+        check(&[(1, [1.0, 2.0]), (8, [0.0, 1.0])], false, &[1, 8]).unwrap();
+        check(&[(1, [1.0, 2.0]), (1, [1.0, 2.0]), (8, [0.0, 1.0])], true, &[1, 8]).unwrap();
+        type Wrong<'w> = (&'w [(u32, [f32; 2])], &'w [u32], &'w str);
+        let wrong: [Wrong<'_>; 5] = [
+            (&[(1, [1.0, 2.0]), (1, [1.0, 2.0])], &[1], "a second row of document 1"),
+            (&[(1, [1.0, 2.0])], &[2], "a row of document 1"),
+            (&[(1, [1.0, 2.0])], &[1, 2], "the documents with a vector"),
+            (&[(1, [1.0, f32::NAN])], &[1], "NaN, number 2 of 2 of document 1"),
+            (&[(1, [0.0, 0.0])], &[1], "a direction"),
+        ];
+        for (rows, present, words) in wrong {
+            let error = check(rows, false, present).unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         }
     }

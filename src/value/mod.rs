@@ -20,6 +20,7 @@ mod path;
 pub(crate) mod stored;
 mod term;
 mod typed;
+mod vector;
 mod width;
 mod zone;
 
@@ -43,9 +44,10 @@ pub(crate) use path::{
 };
 pub(crate) use term::{address_term, exact_term, term, value_of_term};
 pub(crate) use typed::{
-    NotTaken, Span, code, code_of_f64, code_of_term, f64_of_code, span, span_in, term_of_code,
-    value, vanishes,
+    NotTaken, Span, code, code_of_f64, code_of_term, f64_of_code, not_taken, span, span_in,
+    term_of_code, value, vanishes,
 };
+pub(crate) use vector::{append_vector, check_vector, gathered, numbers_of_row};
 pub(crate) use width::DecimalWidth;
 pub use zone::Zone;
 

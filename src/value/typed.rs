@@ -17,6 +17,7 @@ use super::date::{self, Timestamp};
 use super::decimal::{Decimal, Scaled, scaled};
 use super::zone::Zone;
 use crate::error::{Error, ErrorKind};
+use crate::plural::counted;
 use crate::schema::{Field, FieldKind};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -94,7 +95,9 @@ pub(crate) fn code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken> {
         (FieldKind::Bool | FieldKind::Date, Value::I64(_) | Value::U64(_) | Value::F64(_)) => {
             Err(refused())
         }
-        (_, Value::Null | Value::Bool(_) | Value::Date(_) | Value::Ip(_)) => Err(refused()),
+        (_, Value::Null | Value::Bool(_) | Value::Date(_) | Value::Ip(_) | Value::Vector(_)) => {
+            Err(refused())
+        }
         // A whole number that loses digits is not the number that was meant; of a fraction nobody expects all.
         (FieldKind::F64, Value::Text(_) | Value::Decimal(_)) => {
             let text = value.to_text();
@@ -122,6 +125,11 @@ pub(crate) fn code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken> {
         }
         (_, other) => one(kind, &other.to_text()),
     }
+}
+
+/// Refusal of a value by a field of a kind that takes none of its sort.
+pub(crate) fn not_taken(kind: FieldKind, value: &Value) -> NotTaken {
+    NotTaken { expected: takes(kind).into(), found: shown(value) }
 }
 
 /// The code of a value that is looked for: a text that leaves open which of several is meant is none.
@@ -336,7 +344,7 @@ pub(super) fn takes(kind: FieldKind) -> String {
             format!("a number from {least} to {most} with at most {scale} digits behind the point")
         }
         FieldKind::Ip => "an address as 10.0.0.1 or 2001:db8::1".into(),
-        FieldKind::Vector(params) => format!("a vector of {} numbers", params.dims),
+        FieldKind::Vector(params) => format!("a vector of {}", counted(params.dims, "number")),
         FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. } => "a text".into(),
     }
 }
@@ -344,6 +352,8 @@ pub(super) fn takes(kind: FieldKind) -> String {
 pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
+        // Hundreds of numbers say nothing to whoever reads a message.
+        Value::Vector(numbers) => format!("a vector of {}", counted(numbers.len(), "number")),
         other => format!("{} ({})", other.described(), other),
     }
 }

@@ -7,8 +7,8 @@ use crate::format::terms::MAX_TERM_LEN;
 use crate::ids::FieldId;
 use crate::limits::Limits;
 use crate::plural::counted;
-use crate::schema::{FieldKind, Schema};
-use crate::value;
+use crate::schema::{Field, FieldKind, Schema};
+use crate::value::{self, Value};
 use crate::writer::states::{self, State};
 
 /// The longest value of a field in bytes, unless [`Limits`] says otherwise.
@@ -135,7 +135,7 @@ impl DocumentBatch {
 
     fn add_values(&mut self, document: &Document, schema: &Schema, limits: &Limits) -> Result<()> {
         let from = self.values.len();
-        let mut total = 0;
+        let (mut total, mut has_vectors) = (0, false);
         let is_state = |name: &str| schema.keeps_nulls() && states::is_state(name);
         let values = document.iter().filter(|(name, value)| !value.is_null() && !is_state(name));
         for (name, value) in values {
@@ -146,26 +146,27 @@ impl DocumentBatch {
                     .expected(format!("values of '{source}', which it is a copy of"))
                     .found("one of its own"));
             }
-            if !definition.many && self.values[from..].iter().any(|other| other.field == field) {
-                return Err(document_error(format!("indexing field '{name}'"))
-                    .expected("one value a document")
-                    .found("a second one")
-                    .hint("declare the field with many = true"));
-            }
             let kind = definition.kind;
+            if kind.vector().is_some() {
+                has_vectors = true;
+                continue;
+            }
+            if !definition.many && self.values[from..].iter().any(|other| other.field == field) {
+                return Err(second_value(name));
+            }
+            if value.as_vector().is_some() {
+                return Err(value::not_taken(kind, value).into_error(indexing(definition)));
+            }
             let (term, text);
             let value: &[u8] = if kind.is_typed() {
-                term = value::term(definition, value).map_err(|wrong| {
-                    let what = format!("indexing a value of the {} field '{name}'", kind.name());
-                    wrong.into_error(what)
-                })?;
+                term = value::term(definition, value)
+                    .map_err(|wrong| wrong.into_error(indexing(definition)))?;
                 &term
             } else {
                 text = value.to_exact_text();
                 if let FieldKind::Path { separator } = kind {
-                    let path = value::read_path(&text, separator).map_err(|wrong| {
-                        wrong.into_error(format!("indexing a value of the path field '{name}'"))
-                    })?;
+                    let path = value::read_path(&text, separator)
+                        .map_err(|wrong| wrong.into_error(indexing(definition)))?;
                     self.has_loose_paths |= path.len() != text.len();
                 }
                 text.as_bytes()
@@ -176,11 +177,11 @@ impl DocumentBatch {
                 return Err(too_long(what, limit_name, limit, value.len()));
             }
             total += value.len();
-            if total > limits.document_bytes {
-                let what = "the values of a document".into();
-                return Err(too_long(what, "DOCUMENT_BYTES_MAX", limits.document_bytes, total));
-            }
+            check_total(total, limits)?;
             self.push(field, value);
+        }
+        if has_vectors {
+            self.add_vectors(document, schema, limits, total)?;
         }
         if schema.keeps_nulls() {
             self.add_states(document, schema, from)?;
@@ -194,6 +195,38 @@ impl DocumentBatch {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Adds the vectors of a document that has so many bytes of other values.
+    fn add_vectors(
+        &mut self,
+        document: &Document,
+        schema: &Schema,
+        limits: &Limits,
+        mut total: usize,
+    ) -> Result<()> {
+        let mut row = vec![];
+        for id in schema.field_ids() {
+            let field = schema.get(id);
+            let Some(params) = field.kind.vector() else { continue };
+            let values = document.values_of(schema, id).filter(|value| !value.is_null());
+            let values: Vec<&Value> = values.collect();
+            // A list of numbers is one vector, wherever the document comes from.
+            let gathered = value::gathered(values.iter().copied());
+            let values = gathered.as_ref().map_or(values, |vector| vec![vector]);
+            if values.len() > 1 && !field.many {
+                return Err(second_value(&field.name));
+            }
+            for value in values {
+                row.clear();
+                value::append_vector(params, value, &mut row)
+                    .map_err(|wrong| wrong.into_error(indexing(field)))?;
+                total += row.len();
+                check_total(total, limits)?;
+                self.push(id, &row);
+            }
+        }
+        Ok(())
     }
 
     /// Adds the values of each field to its copies, too. They count for no limit of a document, which has them once.
@@ -275,6 +308,26 @@ fn limit_of(kind: FieldKind, limits: &Limits) -> (&'static str, usize) {
         FieldKind::Text => ("VALUE_BYTES_MAX", limits.value_bytes),
         _ => ("MAX_TERM_LEN", MAX_TERM_LEN),
     }
+}
+
+/// What is done with a value that is refused.
+fn indexing(field: &Field) -> String {
+    format!("indexing a value of the {} field '{}'", field.kind.name(), field.name)
+}
+
+fn second_value(name: &str) -> Error {
+    document_error(format!("indexing field '{name}'"))
+        .expected("one value a document")
+        .found("a second one")
+        .hint("declare the field with many = true")
+}
+
+fn check_total(total: usize, limits: &Limits) -> Result<()> {
+    if total <= limits.document_bytes {
+        return Ok(());
+    }
+    let what = "the values of a document".into();
+    Err(too_long(what, "DOCUMENT_BYTES_MAX", limits.document_bytes, total))
 }
 
 fn document_error(what: impl Into<String>) -> Error {

@@ -32,6 +32,10 @@ pub(crate) struct FieldBuffer {
     /// Offsets of the words, if the field keeps them.
     offsets: Option<OffsetsBuffer>,
     column: Option<Codes>,
+    /// Rows of vectors, each behind its document.
+    vectors: Vec<u8>,
+    /// Bytes of one of them.
+    vector_len: usize,
     /// Tokens so far at the end of every document of the run; may lag behind, see `end_document`.
     document_ends: Vec<u32>,
     pub(crate) presence: DocRanges,
@@ -153,6 +157,8 @@ impl FieldBuffer {
                 true => Codes::OfTerms,
                 false => Codes::Ordinals,
             }),
+            vectors: vec![],
+            vector_len: field.kind.vector().map_or(0, |params| size_of::<u32>() + params.row_len()),
             terms: TermTable::default(),
             log: vec![],
             positions: vec![],
@@ -252,6 +258,13 @@ impl FieldBuffer {
         Ok(())
     }
 
+    /// Adds a vector of a document, numbered as the segment has it.
+    pub(crate) fn add_vector(&mut self, doc: u32, row: &[u8]) {
+        self.vectors.extend(doc.to_le_bytes());
+        self.vectors.extend(row);
+        debug_assert!(self.vectors.len().is_multiple_of(self.vector_len), "rows of one length");
+    }
+
     /// Ends a document.
     pub(crate) fn end_document(&mut self) {
         self.next_position = 0;
@@ -290,6 +303,7 @@ impl FieldBuffer {
             + column
             + self.offsets.as_ref().map_or(0, OffsetsBuffer::heap_bytes)
             + self.terms.len() * 12
+            + self.vectors.capacity()
     }
 
     /// Turns the log around and starts the next run; documents are numbered from `first_doc`.
@@ -326,6 +340,7 @@ impl FieldBuffer {
         if let Some(codes) = self.column {
             self.write_column(codes, &order, &mut run);
         }
+        run.set_vectors(std::mem::take(&mut self.vectors), self.vector_len);
         self.terms.clear();
         self.log.clear();
         self.positions.clear();

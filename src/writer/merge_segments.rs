@@ -31,6 +31,7 @@ use crate::writer::order::{self, Numbering};
 use crate::writer::pipeline::{Progress, Resources, SEGMENT_DOCS_MAX};
 use crate::writer::reorder::{ReorderBuffer, reorder};
 use crate::writer::similar::Similarity;
+use crate::writer::vectors;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
@@ -123,6 +124,9 @@ pub(crate) fn merge(
             let ordinals = schema.get(field).has_ordinals().then_some(&ordinals[..]);
             copy_column(&all, ordinals, field, builder.start_column(field, frame)?)?;
         }
+        if let Some(params) = schema.get(field).kind.vector() {
+            vectors::copy(&all.of_vectors(), (field, params), &mut builder)?;
+        }
     }
     on_progress(Progress::Committing);
     let built = builder.finish(n_docs, schema.fields().len())?;
@@ -144,6 +148,16 @@ pub(super) struct MergeState<'s> {
     pub(super) reorders: bool,
     /// Bytes of memory for what waits for its turn then.
     room: usize,
+}
+
+impl MergeState<'_> {
+    fn of_vectors(&self) -> vectors::Merge<'_> {
+        vectors::Merge {
+            parts: self.parts.iter().map(|part| (part.reader, &part.numbers)).collect(),
+            n_docs: self.n_docs,
+            room: self.reorders.then_some(self.room),
+        }
+    }
 }
 
 /// A segment, and the numbers that its documents get.

@@ -54,6 +54,7 @@ mod states;
 mod term_table;
 mod thread_pool;
 mod update;
+mod vectors;
 mod worker;
 
 pub use batch::{DOCUMENT_BYTES_MAX, VALUE_BYTES_MAX};

@@ -20,6 +20,7 @@ use crate::writer::batch::Batch;
 use crate::writer::clear_away;
 use crate::writer::merge_runs::{MergedRange, merge_range, range_bounds};
 use crate::writer::run::{self, Run};
+use crate::writer::vectors;
 use crate::writer::worker::{FieldOutput, TaskOutput, Worker};
 use rayon::ThreadPool;
 use std::collections::{BTreeMap, VecDeque};
@@ -392,6 +393,9 @@ impl Pipeline {
                     run.for_each_in_column(|codes| column.add(codes, ordinals))?;
                 }
                 column.finish()?;
+            }
+            if let Some(params) = of_schema.kind.vector() {
+                vectors::write(&ranges.runs, self.n_docs, (field, params), builder)?;
             }
         }
         Ok(())

@@ -127,7 +127,8 @@ impl WriterContext {
     /// A field whose values are terms as they are.
     pub(crate) fn exact(&self, field: &str) -> Result<FieldId> {
         let id = self.schema.field_id(field);
-        id.filter(|id| self.schema.get(*id).kind != FieldKind::Text).ok_or_else(|| {
+        let is_exact = |kind: FieldKind| kind != FieldKind::Text && kind.has_terms();
+        id.filter(|id| is_exact(self.schema.get(*id).kind)).ok_or_else(|| {
             let error = Error::new(ErrorKind::Usage, "deleting by the value of a field")
                 .expected("a keyword or typed field of the index")
                 .found(format!("'{field}'"));

@@ -10,7 +10,8 @@
 //! nothing with the one before, so reading can begin there. Behind the records stand the codes of the
 //! documents' lengths, then where their words are: for each document the varint length of its part of
 //! the offsets, and the part (see `format::offsets`); then the column: for each document how many values it has, as a
-//! varint, and for each of them the varint of what it differs by from the one before, the sign in the lowest bit.
+//! varint, and for each of them the varint of what it differs by from the one before, the sign in the lowest bit. Vectors
+//! come last: each behind its document of 4 bytes, in pieces of up to [`PIECE`] bytes that have a checksum each.
 
 use crate::bytes::{ByteReader, common_prefix_len, write_varint};
 use crate::checksum::crc32c;
@@ -23,6 +24,9 @@ use std::sync::Arc;
 
 /// Records between two places where reading can begin.
 const INTERVAL: usize = 512;
+
+/// Bytes of vectors that are read at once, at the most.
+const PIECE: usize = 256 << 10;
 
 /// Sorted records, written once and then merged.
 #[derive(Debug)]
@@ -40,6 +44,8 @@ pub(crate) struct Run {
     /// Bytes of the column behind those, and their checksum.
     column_len: usize,
     column_crc: u32,
+    /// Bytes of the vectors behind those, and the checksum of each piece.
+    vectors: VectorPieces,
     intervals: Vec<Interval>,
 }
 
@@ -47,6 +53,24 @@ pub(crate) struct Run {
 enum Records {
     Memory(Vec<u8>),
     Spilled { file: Arc<dyn StorageRead>, start: u64 },
+}
+
+/// Lengths of the vectors of a run, each with its document, and the checksums of pieces of them.
+#[derive(Debug, Default)]
+struct VectorPieces {
+    /// Bytes of one, of all of a piece but for the last, and of all.
+    one: usize,
+    piece: usize,
+    all: usize,
+    checksums: Vec<u32>,
+}
+
+impl VectorPieces {
+    fn of(vectors: &[u8], one: usize) -> Self {
+        let piece = PIECE / one.max(1) * one;
+        let checksums = vectors.chunks(piece.max(1)).map(crc32c).collect();
+        VectorPieces { one, piece, all: vectors.len(), checksums }
+    }
 }
 
 /// Point at which reading can begin: the first term there, the offset, and the checksum up to the next one.
@@ -75,6 +99,7 @@ impl Run {
                 .iter()
                 .map(|interval| size_of::<Interval>() + interval.term.len())
                 .sum::<usize>()
+            + self.vectors.checksums.len() * size_of::<u32>()
     }
 
     /// First term and byte length of each interval: what key ranges of equal work are cut by.
@@ -150,6 +175,32 @@ impl Run {
                     .found("bytes that end within one")
             })?;
             visit(&codes)?;
+        }
+        Ok(())
+    }
+
+    /// Number of vectors.
+    pub(crate) fn n_vectors(&self) -> usize {
+        self.vectors.all / self.vectors.one.max(1)
+    }
+
+    /// Calls `visit` with each vector, in the order of documents.
+    pub(crate) fn for_each_vector(
+        &self,
+        mut visit: impl FnMut(u32, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let first = self.len + (self.n_lengths + self.offsets_len + self.column_len) as u64;
+        let VectorPieces { one, piece, all, checksums } = &self.vectors;
+        let (mut at, mut bytes) = (0, vec![]);
+        for checksum in checksums {
+            bytes.clear();
+            self.append(first + at as u64, (*piece).min(all - at), *checksum, &mut bytes)?;
+            at += bytes.len();
+            for vector in bytes.chunks_exact(*one) {
+                if let Some((doc, row)) = vector.split_first_chunk() {
+                    visit(u32::from_le_bytes(*doc), row)?;
+                }
+            }
         }
         Ok(())
     }
@@ -333,6 +384,9 @@ pub(crate) struct RunWriter {
     lengths: Vec<u8>,
     offsets: Vec<u8>,
     column: Vec<u8>,
+    vectors: Vec<u8>,
+    /// Bytes of one of them.
+    vector_len: usize,
     last_code: u64,
     intervals: Vec<Interval>,
     n_records: usize,
@@ -348,6 +402,8 @@ impl RunWriter {
             lengths: vec![],
             offsets: vec![],
             column: vec![],
+            vectors: vec![],
+            vector_len: 0,
             last_code: 0,
             intervals: vec![],
             n_records: 0,
@@ -364,6 +420,11 @@ impl RunWriter {
     /// Sets the parts of all documents, each behind its varint length.
     pub(crate) fn set_offsets(&mut self, offsets: Vec<u8>) {
         self.offsets = offsets;
+    }
+
+    /// Sets the vectors of all documents, each behind its document, with which one takes so many bytes.
+    pub(crate) fn set_vectors(&mut self, vectors: Vec<u8>, len: usize) {
+        (self.vectors, self.vector_len) = (vectors, len);
     }
 
     /// Adds the codes of the next document to the column.
@@ -425,6 +486,12 @@ impl RunWriter {
         self.records.extend_from_slice(&self.lengths);
         self.records.extend_from_slice(&self.offsets);
         self.records.extend_from_slice(&self.column);
+        let vectors = VectorPieces::of(&self.vectors, self.vector_len);
+        // Mostly they are all there is, and may take a large part of the memory there is for a run.
+        match self.records.is_empty() {
+            true => self.records = self.vectors,
+            false => self.records.extend_from_slice(&self.vectors),
+        }
         self.records.shrink_to_fit();
         Run {
             records: Records::Memory(self.records),
@@ -436,6 +503,7 @@ impl RunWriter {
             offsets_crc: crc32c(&self.offsets),
             column_len: self.column.len(),
             column_crc: crc32c(&self.column),
+            vectors,
             intervals: self.intervals,
         }
     }

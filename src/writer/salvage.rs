@@ -86,7 +86,7 @@ pub enum SegmentOutcome {
     Copied,
     /// Segment whose documents were added anew from their stored values.
     Rebuilt {
-        /// Fields whose values are lost, because they are not stored.
+        /// Fields whose values are lost, because they are not stored; and of vectors those of which some cannot be read.
         fields_lost: Vec<String>,
     },
     /// Segment of which no document can be read.
@@ -329,25 +329,32 @@ impl IndexWriter {
             return Ok(salvaged);
         }
         let reader = reader.without(deletes.as_ref());
-        let n_added = self.add_readable(reader, first, &mut salvaged.lost)?;
+        let mut without_vectors = HashSet::new();
+        let lost = (&mut salvaged.lost, &mut without_vectors);
+        let n_added = self.add_readable(reader, first, lost)?;
         salvaged.revived = salvaged.revived.min(n_added);
         if n_added > 0 {
             let own = manifest.schema.fields().iter().take(reader.n_own_fields());
             // A copy is made anew with its source.
             let source = |field: &Field| manifest.schema.field(field.copy_of.as_deref()?);
-            let unstored = own.filter(|field| !source(field).unwrap_or(field).stored);
-            let fields_lost = unstored.map(|field| field.name.clone()).collect();
+            let is_lost = |field: &&Field| match field.kind.has_terms() {
+                true => !source(field).unwrap_or(field).stored,
+                // They can be read whether they are stored or not.
+                false => without_vectors.contains(&field.name),
+            };
+            let fields_lost = own.filter(is_lost).map(|field| field.name.clone()).collect();
             salvaged.outcome = SegmentOutcome::Rebuilt { fields_lost };
         }
         Ok(salvaged)
     }
 
-    /// Adds all documents whose stored values can be read; how many. Appends the others to `lost`.
+    /// Adds all documents whose stored values can be read; how many. Appends the others to `lost`, and names the fields of
+    /// which a vector cannot be read.
     fn add_readable(
         &mut self,
         reader: SegmentReader<'_>,
         first: u64,
-        lost: &mut Vec<Range<u64>>,
+        (lost, without_vectors): (&mut Vec<Range<u64>>, &mut HashSet<String>),
     ) -> Result<u64> {
         let mut n_added = 0;
         // Nobody tries one by one what a manifest alone says that there is.
@@ -359,7 +366,7 @@ impl IndexWriter {
             if reader.is_deleted(doc)? {
                 continue;
             }
-            if self.add_stored(reader, doc)? {
+            if self.add_stored(reader, doc, without_vectors)? {
                 n_added += 1;
                 continue;
             }
@@ -379,8 +386,13 @@ impl IndexWriter {
         Ok(n_added)
     }
 
-    /// Adds a document anew, if its stored values can be read.
-    fn add_stored(&mut self, reader: SegmentReader<'_>, doc: u32) -> Result<bool> {
+    /// Adds a document anew, if its stored values can be read; without vectors that cannot.
+    fn add_stored(
+        &mut self,
+        reader: SegmentReader<'_>,
+        doc: u32,
+        without_vectors: &mut HashSet<String>,
+    ) -> Result<bool> {
         let values = match reader.stored(doc) {
             Ok(values) => values,
             Err(error) => return only_lost(error).map(|_| false),
@@ -388,6 +400,16 @@ impl IndexWriter {
         let mut document = Document::new();
         for (field, value) in values {
             document.push(&*reader.schema().get(field).name, value);
+        }
+        for field in reader.vector_fields() {
+            let name = &reader.schema().get(field).name;
+            match reader.vectors_of(doc, field) {
+                Ok(vectors) => vectors.into_iter().for_each(|vector| document.push(name, vector)),
+                Err(error) => {
+                    only_lost(error)?;
+                    without_vectors.insert(name.clone());
+                }
+            }
         }
         // In one segment: staging and merging before all are there could take a key's older document for the later one.
         match self.add_to_segment(document) {

@@ -3,6 +3,7 @@
 use crate::document::Document;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
+use crate::schema::Field;
 use crate::segment::reader::SegmentReader;
 use crate::value::Value;
 use crate::writer::IndexWriter;
@@ -115,7 +116,9 @@ impl IndexWriter {
     /// The key, where what is stored of a document is all of it.
     fn key_of_stored(&self) -> Result<FieldId> {
         let id = self.rules.key()?;
-        match self.rules.schema.fields().iter().find(|it| !it.stored && it.copy_of.is_none()) {
+        // Vectors can be read whether they are stored or not.
+        let is_lost = |it: &&Field| !it.stored && it.copy_of.is_none() && it.kind.has_terms();
+        match self.rules.schema.fields().iter().find(is_lost) {
             None => Ok(id),
             Some(field) => Err(Error::new(ErrorKind::Schema, "updating a document")
                 .expected("every field to be stored")
@@ -128,7 +131,7 @@ impl IndexWriter {
     }
 }
 
-/// The document with this key in a segment, as far as it is stored.
+/// The document with this key in a segment, as far as it is stored, and its vectors.
 fn find(segment: SegmentReader<'_>, id: FieldId, key: &[u8]) -> Result<Option<Document>> {
     let field = segment.field(id);
     let Some(info) = field.terms()?.get(key)? else { return Ok(None) };
@@ -137,7 +140,7 @@ fn find(segment: SegmentReader<'_>, id: FieldId, key: &[u8]) -> Result<Option<Do
     for doc in docs.into_iter().rev() {
         if !segment.is_deleted(doc)? {
             let mut document = Document::new();
-            for (field, value) in segment.stored(doc)? {
+            for (field, value) in segment.document(doc)? {
                 document.push(&*segment.schema().get(field).name, value);
             }
             return Ok(Some(document));

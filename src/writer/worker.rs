@@ -318,6 +318,7 @@ impl Worker {
             self.note_values(batch, &of_field, field, start, first_doc);
             let by_doc = ByDocument { values: &of_field, doc: start, end };
             match self.schema.get(field).kind {
+                FieldKind::Vector(_) => self.add_vectors(batch, field, by_doc, first_doc),
                 kind if kind != FieldKind::Text => self.add_keywords(batch, field, by_doc)?,
                 _ if self.analyzers[field.index()].is_none() => {
                     self.add_texts(batch, field, by_doc)?;
@@ -352,6 +353,20 @@ impl Worker {
             if batch.value(*value).is_empty() {
                 buffer.empty.add(doc, doc + 1);
             }
+        }
+    }
+
+    fn add_vectors(
+        &mut self,
+        batch: &DocumentBatch,
+        field: FieldId,
+        by_doc: ByDocument<'_>,
+        first_doc: u32,
+    ) {
+        let buffer = &mut self.fields[field.index()];
+        for (doc, of_doc) in (first_doc..).zip(by_doc) {
+            of_doc.iter().for_each(|value| buffer.add_vector(doc, batch.value(*value)));
+            buffer.end_document();
         }
     }
 
@@ -504,7 +519,7 @@ impl Worker {
         end: u32,
     ) {
         let bare = self.schema.bare_stored_field(usize::MAX);
-        let stored = |value: &&ValueRef| self.schema.get(value.field).stored;
+        let stored = |value: &&ValueRef| self.schema.get(value.field).is_in_rows();
         for of_doc in (ByDocument { values, doc: start, end }) {
             if !of_doc.iter().any(|value| stored(&value)) {
                 self.chunk.add(None);
@@ -531,9 +546,9 @@ fn write_row<'v>(
     row: &mut Vec<u8>,
     values: impl Iterator<Item = (FieldId, &'v [u8])> + Clone,
 ) {
-    let stored = values.filter(|(field, _)| schema.get(*field).stored);
+    let stored = values.filter(|(field, _)| schema.get(*field).is_in_rows());
     let mut rest = stored.clone();
-    for field in schema.field_ids().filter(|id| schema.get(*id).stored) {
+    for field in schema.field_ids().filter(|id| schema.get(*id).is_in_rows()) {
         let of_field = rest.clone().take_while(|(other, _)| *other == field);
         let n = of_field.clone().count();
         write_varint(row, n as u64);
