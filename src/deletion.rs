@@ -1,11 +1,11 @@
 //! Deletion of a query's matches: the one place that writes by reading.
 
 use crate::budget::Budget;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::look_ups::LookUps;
 use crate::matching::Execution;
 use crate::plan::{self, CostModel, Goal, Plan, PlanOptions, PlanScratch, Total};
-use crate::query::{self, Normal, Query};
+use crate::query::{self, Neighbors, Normal, Query, QueryVector};
 use crate::segment::reader::SegmentReader;
 use crate::writer::{DeleteCollector, IndexWriter};
 
@@ -37,6 +37,7 @@ impl IndexWriter {
     /// more [memory](crate::Limits::query_memory_bytes) than a search may; the writer goes on without it.
     pub fn delete(&mut self, query: &Query) -> Result<()> {
         let _limits = self.limits().enter();
+        check_neighbors(query)?;
         let normal = query::matching(query, self.schema(), self.analyzers())?;
         // A query that takes too much memory is refused now, and not when it takes along everything that was added.
         let segments = self.segments_so_far()?;
@@ -44,6 +45,22 @@ impl IndexWriter {
             Budget::new().run(|| Execution::check_memory(&planned(&normal, segment)?))?;
         }
         self.delete_matching(Box::new(move |segment, doomed| find(&normal, segment, doomed)))
+    }
+}
+
+/// Refuses what matches a document or not by what others there are: each segment is searched by itself.
+fn check_neighbors(query: &Query) -> Result<()> {
+    let depends = |part: &Query| match part {
+        Query::Nearest { vector: QueryVector::Document(_), .. } => true,
+        Query::Nearest { wanted, .. } => matches!(wanted, Neighbors::Nearest(_)),
+        _ => false,
+    };
+    match query.find(depends) {
+        Some(part) => Err(Error::new(ErrorKind::Query, "deleting what matches a query")
+            .expected("one that each document matches by itself")
+            .found(format!("'{part}', which depends on other documents"))
+            .hint("search for them, and delete them by their keys")),
+        None => Ok(()),
     }
 }
 

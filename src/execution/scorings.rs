@@ -37,6 +37,12 @@ impl<'a> Scorings<'a> {
         self.page.iter_mut().chain(&mut self.known).for_each(|it| it.give_sets(wanted, found));
     }
 
+    /// Neighbours that they depend on and that do not decide what matches, which are found as sets are.
+    pub(crate) fn neighbors_beside(&self, matching: &Normal) -> Vec<Normal> {
+        let all = self.page.iter().chain(&self.known);
+        all.flat_map(|weight| weight.neighbors_beside(matching)).collect()
+    }
+
     /// Whether they depend on neighbours of vectors, which are to be [given](Self::give_neighbors).
     pub(crate) fn has_neighbors(&self) -> bool {
         self.page.iter().chain(&self.known).any(Weight::has_neighbors)

@@ -199,6 +199,8 @@ impl Bytes<'_> {
                 expanded: of.number(),
                 cut: of.boolean(),
             }),
+            vectors: self
+                .maybe(|of| VectorCounts { candidates: of.number(), compared: of.number() }),
             positions: self
                 .maybe(|of| PositionCounts { candidates: of.number(), positions: of.number() }),
             ranking: self.maybe(|of| RankingCounts {

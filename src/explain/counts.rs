@@ -3,6 +3,7 @@
 pub use crate::expansion::TermCounts;
 pub use crate::facet::{ColumnCounts, FacetActual, InBuckets};
 pub use crate::matching::ContainerCounts;
+pub use crate::nearest::VectorCounts;
 pub use crate::phrase::PositionCounts;
 pub use crate::ranking::pruned::CandidateCounts;
 pub use crate::ranking::top::Threshold;
@@ -25,6 +26,8 @@ pub struct Actual {
     pub containers: ContainerCounts,
     /// Terms of the dictionary, if the node is a pattern.
     pub terms: Option<TermCounts>,
+    /// Vectors that were compared, if the node looks for neighbours.
+    pub vectors: Option<VectorCounts>,
     /// Reads of positions, if the node looks for a phrase.
     pub positions: Option<PositionCounts>,
     /// Work done for scores, if the node finds the best documents. Reads for scores are counted here, not as bytes.
@@ -99,6 +102,7 @@ impl Default for Actual {
             bytes_read: 0,
             containers: ContainerCounts::default(),
             terms: None,
+            vectors: None,
             positions: None,
             ranking: None,
             sort: None,
@@ -133,6 +137,7 @@ impl Actual {
         self.bytes_read = self.bytes_read.saturating_add(other.bytes_read);
         self.containers += other.containers;
         add_known(&mut self.terms, other.terms);
+        add_known(&mut self.vectors, other.vectors);
         add_known(&mut self.positions, other.positions);
         if let Some(other) = &other.ranking {
             self.ranking.get_or_insert_default().add(other);
@@ -233,6 +238,7 @@ mod tests {
                 skipped: number(),
             },
             terms: Some(TermCounts { visited: number(), expanded: number(), cut: n == 2 }),
+            vectors: Some(VectorCounts { candidates: number(), compared: number() }),
             positions: Some(PositionCounts { candidates: number(), positions: number() }),
             ranking: Some(ranking),
             sort: Some(ColumnCounts {

@@ -494,6 +494,7 @@ fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
         bytes_read: profile.bytes_read,
         containers: profile.containers,
         terms: profile.terms,
+        vectors: profile.vectors,
         positions: matches!(node.operator, Operator::Phrase { .. }).then_some(profile.positions),
         complete: profile.complete,
         stopped: profile.stopped,

@@ -165,11 +165,12 @@ json_objects! {
     PlanningTimes { some parse_ns, must bind_ns, must look_up_ns, must estimate_ns, must choose_ns, }
     Estimate { must documents, must lower, must upper, must source, }
     Actual {
-        must documents, some documents_in, must time_ns, must bytes_read, must containers, some terms, some positions,
-        some ranking, some sort, some streamed, must complete, full stopped,
+        must documents, some documents_in, must time_ns, must bytes_read, must containers, some terms, some vectors,
+        some positions, some ranking, some sort, some streamed, must complete, full stopped,
     }
     ContainerCounts { must array, must bitmap, must run, must skipped, }
     TermCounts { must visited, must expanded, must cut, }
+    VectorCounts { must candidates, must compared, }
     PositionCounts { must candidates, must positions, }
     RankingCounts {
         must documents_scored, some postings, must blocks, must blocks_skipped, must windows, must windows_skipped,

@@ -81,7 +81,7 @@ mod why_empty;
 
 pub use counts::{
     Actual, CandidateCounts, ColumnCounts, ContainerCounts, FacetActual, InBuckets, PositionCounts,
-    RankingCounts, RepeatedRuns, RunTimes, StreamCounts, TermCounts, Threshold,
+    RankingCounts, RepeatedRuns, RunTimes, StreamCounts, TermCounts, Threshold, VectorCounts,
 };
 pub use diff::{Change, DiffKind, DiffValue, NodeDiff, PlanDiff};
 pub use documents::{ExplainDocument, Verdict};

@@ -32,6 +32,7 @@ pub(crate) fn analyzed() -> ExplainTree {
         time_ns: 3_100,
         bytes_read: 812,
         terms: None,
+        vectors: None,
         positions: None,
         ranking: None,
         sort: None,

@@ -225,6 +225,10 @@ impl Page<'_> {
             let (expanded, visited) = (number_of(terms.expanded, "term"), grouped(terms.visited));
             parts.push(plain(format!("{expanded} of {visited} visited{cut}")));
         }
+        if let Some(counts) = &actual.vectors {
+            let candidates = number_of(counts.candidates, "candidate");
+            parts.push(plain(number_of(counts.compared, "vector") + " of " + &candidates));
+        }
         if let Some(counts) = &actual.positions {
             let candidates = number_of(counts.candidates, "candidate");
             parts.push(plain(number_of(counts.positions, "position") + " of " + &candidates));

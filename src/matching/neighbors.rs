@@ -3,8 +3,8 @@
 use super::Execution;
 use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
-use crate::nearest::find;
-use crate::plan::{NodeId, Plan};
+use crate::nearest::{VectorCounts, find};
+use crate::plan::{LeafId, Node, NodeId, Plan};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -33,10 +33,9 @@ impl Execution<'_> {
             lists.open(leaves, expansions, part, doc_sets, timed)?;
             lists.put_documents(leaf, of_segment.iter().map(|neighbor| neighbor.doc));
         }
+        let took = started.map_or(0, |started| started.elapsed().as_nanos() as u64);
+        self.note_neighbors(leaf, &found.counts, took);
         self.plan.neighbors[nth].found = Some(found);
-        if let Some(started) = started {
-            self.took_to_find(nth, started.elapsed().as_nanos() as u64);
-        }
         Ok(())
     }
 
@@ -47,15 +46,16 @@ impl Execution<'_> {
         })
     }
 
-    /// Takes note of the time at the operator in the first segment, as all are searched together.
-    fn took_to_find(&mut self, nth: usize, ns: u64) {
-        let leaf = self.plan.neighbors[nth].leaf;
-        let is_own = |node: &crate::plan::Node| node.operator.leaf() == Some(leaf);
-        if let Some(node) = self.plan.nodes.iter().position(is_own)
-            && !self.plan.segments.is_empty()
-        {
-            self.profile.segment_mut(0).nodes[node].time_ns += ns;
+    /// Takes note of what comparing took: of the time at the first segment, as all are searched together.
+    fn note_neighbors(&mut self, leaf: LeafId, counts: &[VectorCounts], ns: u64) {
+        let is_own = |node: &Node| node.operator.leaf() == Some(leaf);
+        let Some(node) = self.plan.nodes.iter().position(is_own) else { return };
+        for (at, counts) in counts.iter().enumerate() {
+            let row = self.plan.row_len(leaf);
+            let profile = &mut self.profile.segment_mut(at).nodes[node];
+            profile.vectors = Some(*counts);
+            profile.bytes_read += counts.compared * row;
+            profile.time_ns += if at == 0 { ns } else { 0 };
         }
     }
 }
-

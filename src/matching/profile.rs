@@ -3,6 +3,7 @@
 use crate::bitmap::ContainerKind;
 use crate::expansion::TermCounts;
 use crate::format::terms::PostingsAt;
+use crate::nearest::VectorCounts;
 use crate::phrase::{PhraseWork, PositionCounts};
 use crate::plan::leaf::Postings;
 use crate::plan::{NodeId, Operator, Plan, SegmentPlan};
@@ -40,6 +41,8 @@ pub(crate) struct NodeProfile {
     pub(crate) bytes_read: u64,
     /// Work of finding the terms of a pattern.
     pub(crate) terms: Option<TermCounts>,
+    /// Work of comparing vectors.
+    pub(crate) vectors: Option<VectorCounts>,
     /// Work of placing words.
     pub(crate) positions: PositionCounts,
     /// Without the time of the inputs; 0 unless timed.

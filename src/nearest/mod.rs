@@ -11,6 +11,7 @@ use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
 use crate::query::NeighborsSpec;
 use crate::segment::reader::SegmentReader;
+use crate::sums::sums;
 use best::Best;
 use target::Target;
 
@@ -25,18 +26,22 @@ pub(crate) struct Neighbor {
 #[derive(Debug, Default)]
 pub(crate) struct FoundNeighbors {
     pub(crate) segments: Vec<Vec<Neighbor>>,
-    pub(crate) counts: NeighborCounts,
+    /// By segment.
+    pub(crate) counts: Vec<VectorCounts>,
 }
 
-/// Work of finding neighbours.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct NeighborCounts {
-    /// Documents that the filter lets through.
-    pub(crate) filtered: u64,
-    /// Vectors that were compared.
-    pub(crate) compared: u64,
-    /// Similarity of the last neighbour; none where there is none.
-    pub(crate) least: Option<f32>,
+/// Work of finding neighbours of a vector.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VectorCounts {
+    /// Documents among which they were looked for, with and without vectors.
+    pub candidates: u64,
+    /// Vectors of these that were compared.
+    pub compared: u64,
+}
+
+sums! {
+    VectorCounts: candidates, compared;
 }
 
 impl FoundNeighbors {
@@ -50,7 +55,7 @@ impl FoundNeighbors {
     /// Neighbours of one segment, as its only one.
     pub(crate) fn of_segment(&self, segment: usize) -> Self {
         let own = self.segments.get(segment).cloned().unwrap_or_default();
-        FoundNeighbors { segments: vec![own], counts: self.counts }
+        FoundNeighbors { segments: vec![own], counts: vec![] }
     }
 
     /// Documents of all segments.
@@ -78,20 +83,18 @@ pub(crate) fn find(
 ) -> Result<FoundNeighbors> {
     let Some((first, _)) = segments.first() else { return Ok(FoundNeighbors::default()) };
     let target = Target::of(spec, first.schema(), segments)?;
-    let (mut best, mut counts) = (Best::of(spec.wanted), NeighborCounts::default());
+    let mut best = Best::of(spec.wanted);
+    let mut counts = vec![VectorCounts::default(); segments.len()];
     for (nth, ((segment, base), filter)) in segments.iter().zip(filter).enumerate() {
         let Some(vectors) = segment.field(spec.field).vectors()? else { continue };
-        counts.filtered += filter.len(segment.n_docs());
+        counts[nth].candidates = filter.len(segment.n_docs());
         let left_out = target.left_out(*base);
-        counts.compared += scan::each(&vectors, filter, &target, |neighbor| {
+        counts[nth].compared = scan::each(&vectors, filter, &target, |neighbor| {
             match Some(neighbor.doc) == left_out {
                 true => Ok(()),
                 false => best.offer(nth, neighbor),
             }
         })?;
     }
-    let mut found = FoundNeighbors { segments: best.by_segment(segments.len()), counts };
-    let all = found.segments.iter().flatten().map(|neighbor| neighbor.similarity);
-    found.counts.least = all.min_by(f32::total_cmp);
-    Ok(found)
+    Ok(FoundNeighbors { segments: best.by_segment(segments.len()), counts })
 }

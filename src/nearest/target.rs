@@ -41,7 +41,9 @@ impl Target {
             QueryVector::Numbers(numbers) => (vec![numbers.as_slice().to_vec()], None),
             QueryVector::Document(doc) => (of_document(*doc, spec, segments, &doing)?, Some(*doc)),
             QueryVector::Parameter(parameter) => {
-                return Err(doing().expected("a vector").found(format!("the parameter '${parameter}'")));
+                return Err(doing()
+                    .expected("a vector")
+                    .found(format!("the parameter '${parameter}'")));
             }
         };
         for numbers in &vectors {

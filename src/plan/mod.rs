@@ -93,12 +93,12 @@ pub(crate) use facets::{
 use forced::Forced;
 use leaf::Leaf;
 pub(crate) use lists_kernel::{BOUNDED_LISTS_MAX, KernelCounts, ListsKernel};
+pub(crate) use neighbors::NeighborsPlan;
 pub(crate) use order::{OrderShape, SortStrategy};
 pub(crate) use page::{
     CollapseDetails, CollapseStrategy, CountStrategy, PageDescription, PageDetails, PageOperator,
     PagePlan, PageWanted, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
 };
-pub(crate) use neighbors::NeighborsPlan;
 pub(crate) use pair::{Input, Pair};
 pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};
 pub(crate) use planner::{PLACED_FOR_READ, plan};

@@ -1,7 +1,7 @@
 //! Neighbours of vectors: each is found once, among documents that are found before all else.
 
-use super::estimate::{Estimate, Span};
 use super::cost;
+use super::estimate::{Estimate, Span};
 use super::{LeafId, LeafKey, NodeId, Operator, Plan, SegmentPlan};
 use crate::error::Result;
 use crate::nearest::FoundNeighbors;
@@ -109,13 +109,20 @@ impl Plan<'_> {
 
     /// Cost of comparing the vectors of so many documents.
     pub(super) fn compare_vectors_ns(&self, leaf: LeafId, documents: f64) -> f32 {
-        let of_field = self.leaves[leaf.index()].field().zip(self.segments.first());
-        let dims = of_field.and_then(|(field, part)| {
-            part.segment.schema().get(field).kind.vector().map(|params| params.dims)
-        });
         let with_vectors = self.segments.iter().map(|it| it.leaves[leaf.index()].documents);
         let n = documents.min(with_vectors.map(f64::from).sum());
-        cost::compare_vectors_ns(n, dims.unwrap_or_default())
+        cost::compare_vectors_ns(n, self.dims(leaf))
+    }
+
+    /// Bytes of a vector that a leaf compares.
+    pub(crate) fn row_len(&self, leaf: LeafId) -> u64 {
+        u64::from(self.dims(leaf)) * size_of::<f32>() as u64
+    }
+
+    fn dims(&self, leaf: LeafId) -> u16 {
+        let of_field = self.leaves[leaf.index()].field().zip(self.segments.first());
+        let kind = of_field.map(|(field, part)| part.segment.schema().get(field).kind);
+        kind.and_then(|kind| kind.vector()).map_or(0, |params| params.dims)
     }
 
     /// Expects no more neighbours in all segments together than are asked for.

@@ -1,8 +1,8 @@
 //! Queries by vectors: documents nearest to one, and those that are near enough.
 
 use super::bind::check_size;
-use super::{Place, Query};
 use super::normal::Normal;
+use super::{Place, Query};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::{DocId, FieldId};
 use crate::schema::Schema;
@@ -203,7 +203,7 @@ impl Query {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Query`] for a parameter without a vector.
+    /// [`ErrorKind::Query`] for a parameter without a vector, and for a vector without its parameter.
     ///
     /// ```
     /// use treepie::query::{ParseOptions, parse};
@@ -220,7 +220,17 @@ impl Query {
         let vectors: HashMap<String, QueryVector> =
             vectors.into_iter().map(|(name, numbers)| (name.into(), numbers.into())).collect();
         check_size(self)?;
-        self.with_vectors_of(&vectors)
+        let is_of = |name: &str, part: &Query| match part {
+            Query::Nearest { vector: QueryVector::Parameter(own), .. } => own == name,
+            _ => false,
+        };
+        let unused = vectors.keys().filter(|name| self.find(|part| is_of(name, part)).is_none());
+        match unused.min() {
+            Some(name) => Err(Error::new(ErrorKind::Query, "replacing parameters of a query")
+                .expected(format!("a query with '${name}'"))
+                .found("none of this name")),
+            None => self.with_vectors_of(&vectors),
+        }
     }
 
     /// Recursive, as a tree that can be asked is not deep.
@@ -237,14 +247,19 @@ impl Query {
 
     /// Whether it, or a part of it, asks for neighbours of a vector.
     pub(crate) fn has_neighbors(&self) -> bool {
+        self.find(|part| matches!(part, Query::Nearest { .. })).is_some()
+    }
+
+    /// A part of it that is like this.
+    pub(crate) fn find(&self, is_it: impl Fn(&Query) -> bool) -> Option<&Query> {
         let mut waiting = vec![self];
         while let Some(query) = waiting.pop() {
-            if matches!(query, Query::Nearest { .. }) {
-                return true;
+            if is_it(query) {
+                return Some(query);
             }
             waiting.extend(query.children());
         }
-        false
+        None
     }
 }
 
@@ -276,4 +291,3 @@ pub(super) fn unbound(name: &str, place: &Place) -> Error {
         None => error,
     }
 }
-

@@ -61,6 +61,17 @@ impl Normal {
         }
     }
 
+    /// Whether this is a part of it.
+    pub(crate) fn asks_for(&self, part: &Normal) -> bool {
+        let any = |parts: &[Normal]| parts.iter().any(|it| it.asks_for(part));
+        match self {
+            _ if self == part => true,
+            Normal::And { all, none } => any(all) || any(none),
+            Normal::Or(parts) | Normal::AtLeast { any: parts, .. } => any(parts),
+            _ => false,
+        }
+    }
+
     /// Prints in query syntax; the names of fields are the schema's.
     pub(crate) fn display(&self, schema: &Schema) -> impl fmt::Display + use<> {
         self.to_query(schema)

@@ -68,7 +68,9 @@ impl Scoring for Weight<'_> {
         fn asks(node: &Node) -> bool {
             match node {
                 Node::Phrase(_) => true,
-                Node::Term(_) | Node::Combined(_) | Node::Nearest { .. } | Node::Set { .. } => false,
+                Node::Term(_) | Node::Combined(_) | Node::Nearest { .. } | Node::Set { .. } => {
+                    false
+                }
                 Node::Sum { must, should, must_not, minimum } => {
                     let are_needed = *minimum > 0 && should.iter().any(asks);
                     are_needed || must.iter().chain(must_not).any(asks)
@@ -114,7 +116,9 @@ impl Weight<'_> {
             Node::Combined(nth) => {
                 self.combined.get(*nth).map_or(0.0, |word| share(word.lists().1))
             }
-            Node::Set { set, .. } | Node::Nearest { set, .. } => self.docs_of_sets.get(*set).map_or(1.0, |n| share(*n)),
+            Node::Set { set, .. } | Node::Nearest { set, .. } => {
+                self.docs_of_sets.get(*set).map_or(1.0, |n| share(*n))
+            }
             Node::Sum { must, should, must_not, minimum } => {
                 let all: f64 = must.iter().map(|node| self.expected_share(node, n_docs)).product();
                 let enough = match minimum {

@@ -22,9 +22,12 @@ impl<'a> Search<'a> {
         is_run: bool,
     ) -> Result<Execution<'a>> {
         let options = self.options(page.goal(), explain, Some(scorings))?;
+        let normal = &self.rewritten()?.normal;
+        let beside = scorings.neighbors_beside(normal);
+        let sets = sets.into_iter().chain(beside).collect();
         let mut options = PlanOptions { sets, ..options };
         let clock = self.meaning.clock.get().map(|clock| &**clock);
-        let (normal, look_ups) = (&self.rewritten()?.normal, self.look_ups_after(Some(scorings)));
+        let look_ups = self.look_ups_after(Some(scorings));
         let clocks = (clock, explain && is_run);
         let plan = self.searcher.execution_of_matching(normal, &options, look_ups, clocks);
         let mut execution = plan?;

@@ -85,7 +85,8 @@ impl<'a> Search<'a> {
     pub(super) fn scoring_by_part(&self) -> Result<(Weight<'a>, Execution<'a>)> {
         let parameters = self.parameters()?;
         let mut ranked = self.scoring_of(&self.bound()?.logical, &parameters, ScoreDetail::Each)?;
-        let (goal, sets) = (Goal::MATCHES, ranked.wanted_sets());
+        let (goal, mut sets) = (Goal::MATCHES, ranked.wanted_sets());
+        sets.extend(ranked.neighbors_beside(&self.rewritten()?.normal));
         let options = PlanOptions { goal, sets, ..PlanOptions::default() };
         let mut execution = self.execution(&options)?;
         ranked.give_sets(&options.sets, &execution.find_sets()?);

@@ -91,9 +91,8 @@ impl SearchRequest<'_> {
             return Cow::Borrowed(&self.query);
         }
         let all = Query::boolean().must(self.query.as_ref().clone());
-        let with = |all: GroupBuilder, (_, selection): (usize, &Selection)| {
-            all.filter(selection.query())
-        };
+        let with =
+            |all: GroupBuilder, (_, selection): (usize, &Selection)| all.filter(selection.query());
         Cow::Owned(others.fold(all, with).build())
     }
 }

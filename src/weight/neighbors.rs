@@ -86,6 +86,12 @@ impl Weight<'_> {
         !self.neighbors.is_empty() || self.by_segment.iter().any(Weight::has_neighbors)
     }
 
+    /// Neighbours that only scores depend on, given what matches.
+    pub(crate) fn neighbors_beside(&self, matching: &Normal) -> Vec<Normal> {
+        let all = self.neighbors.iter().map(|scored| Normal::Nearest(Arc::clone(&scored.spec)));
+        all.filter(|neighbors| !matching.asks_for(neighbors)).collect()
+    }
+
     /// Sets the neighbours that were found for each that is asked for, after the [sets](Self::give_sets).
     ///
     /// # Errors

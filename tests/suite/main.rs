@@ -45,6 +45,7 @@ mod live;
 mod merging;
 mod mishaps;
 mod naive;
+mod nearest;
 mod normalizers;
 mod offsets;
 mod oracle;

@@ -73,6 +73,10 @@ impl Binder<'_> {
         place: &Place,
         mut meaning: impl FnMut(&mut Self, FieldId) -> Result<Clause<Normal>>,
     ) -> Result<Clause<Normal>> {
+        let mut meaning = |this: &mut Self, field| {
+            this.check_has_terms(field, place)?;
+            meaning(this, field)
+        };
         if let Some(name) = field {
             let field = self.field(name, place)?;
             return meaning(self, field);
@@ -135,6 +139,19 @@ impl Binder<'_> {
             true => Clause::Whole(normal),
             false => Clause::Partial(normal, joined(missing)),
         })
+    }
+
+    /// Refuses to look for words and values among vectors.
+    fn check_has_terms(&self, id: FieldId, place: &Place) -> Result<()> {
+        let field = self.schema.get(id);
+        if field.kind.has_terms() {
+            return Ok(());
+        }
+        let name = &field.name;
+        let error = Error::new(ErrorKind::Query, format!("looking in the vector field '{name}'"))
+            .expected(format!("neighbours of a vector, as {name}:nearest($v, 10), or {name}:*"))
+            .found("words or values");
+        Err(located(&place.text, error))
     }
 
     /// The error of the first field of several that all refuse a text.

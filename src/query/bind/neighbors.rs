@@ -7,7 +7,6 @@ use super::binder::{Binder, located};
 use super::clause::Clause;
 use super::{Normal, Part};
 use crate::error::{Error, ErrorKind, Result};
-use crate::query::logical::Logical;
 use crate::query::nearest::unbound;
 use crate::query::{Neighbors, NeighborsSpec, Place, Query, QueryVector};
 use crate::schema::VectorParams;
@@ -80,10 +79,8 @@ impl Binder<'_> {
         if !self.beside.is_gathered || is_alone {
             return bind(self);
         }
-        let outside = std::mem::replace(
-            &mut self.beside,
-            Beside { is_gathered: true, ..Beside::default() },
-        );
+        let outside =
+            std::mem::replace(&mut self.beside, Beside { is_gathered: true, ..Beside::default() });
         let bound = bind(self);
         self.beside = outside;
         bound
@@ -112,10 +109,11 @@ impl Binder<'_> {
         };
         match vector {
             QueryVector::Parameter(name) => return Err(unbound(name, place)),
-            QueryVector::Numbers(numbers) => check(numbers.as_slice(), params)
-                .map_err(|(expected, found)| {
+            QueryVector::Numbers(numbers) => {
+                check(numbers.as_slice(), params).map_err(|(expected, found)| {
                     located(in_text, doing().expected(expected).found(found))
-                })?,
+                })?
+            }
             QueryVector::Document(_) => {}
         }
         match wanted {
@@ -150,19 +148,8 @@ pub(crate) fn check(numbers: &[f32], params: VectorParams) -> Result<(), (String
     }
     match params.metric.takes(numbers) {
         true => Ok(()),
-        false => Err(("a vector with a direction".into(), "one whose length is 0 or infinite".into())),
-    }
-}
-
-impl Logical {
-    /// Whether scores depend on neighbours.
-    pub(crate) fn has_neighbors(&self) -> bool {
-        let any = |parts: &[Logical]| parts.iter().any(Logical::has_neighbors);
-        match self {
-            Logical::Nearest { .. } => true,
-            Logical::Sum { must, should, .. } => any(must) || any(should),
-            Logical::Max { any: parts, .. } => any(parts),
-            _ => false,
+        false => {
+            Err(("a vector with a direction".into(), "one whose length is 0 or infinite".into()))
         }
     }
 }

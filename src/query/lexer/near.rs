@@ -18,9 +18,11 @@ impl Lexer<'_> {
         let vector = self.vector()?;
         self.sign(',', "a ',' behind the vector")?;
         let wanted = match word {
-            "nearest" => Neighbors::Nearest(self.item("how many documents, 1 or more", |text| {
-                text.parse().ok().filter(|k| *k > 0)
-            })?),
+            "nearest" => {
+                Neighbors::Nearest(self.item("how many documents, 1 or more", |text| {
+                    text.parse().ok().filter(|k| *k > 0)
+                })?)
+            }
             _ => Neighbors::Within(self.item("a finite similarity", finite)?),
         };
         self.sign(')', &format!("a ')' behind '{}'", self.query[start..self.at].trim_end()))?;

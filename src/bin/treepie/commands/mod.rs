@@ -34,6 +34,7 @@ mod statistics;
 pub(crate) mod stats;
 mod typed_names;
 pub(crate) mod upgrade;
+mod vectors;
 pub(crate) mod verify;
 mod why_empty;
 

@@ -18,7 +18,9 @@ use super::{
     page::{HitsPage, mark, say_why_stopped, shown_fields},
     parse_leniently, parse_query, say_remarks,
     score::{Scoring, sort_keys},
-    statistics, text_or_stdin, why_empty,
+    statistics, text_or_stdin,
+    vectors::VectorArgs,
+    why_empty,
 };
 use crate::{
     args::{self, Global, NOT_UTF8},
@@ -42,6 +44,7 @@ use crate::{
   treepie search shop.tp lamp --select brand=Acme --select brand=Bolt --facet brand --facet color
   treepie search shop.tp lamp --format compact --limit 20
   treepie search shop.tp lamp --facet brand --facet brand/color:3 --stats brand/price --top-hits brand
+  treepie search papers.tp 'graph search' --knn embedding=@q.json:10
   treepie search titles.tp 'a* OR b*' --slow-ms 50 --log slow.jsonl
   echo 'qualifier:\"American football\"' | treepie search titles.tp -
 
@@ -167,7 +170,7 @@ pub(crate) struct PlanArgs {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["query", "limit", "offset", "facets", "statistics_of", "top_hits", "selections", "collapse", "total", "and", "lenient", "combined", "pattern_terms", "statistics", "sort", "after", "score", "boosts", "decays", "bm25", "timeout", "max_memory"]
+        conflicts_with_all = ["query", "limit", "offset", "facets", "statistics_of", "top_hits", "selections", "collapse", "total", "and", "lenient", "params", "knn", "combined", "pattern_terms", "statistics", "sort", "after", "score", "boosts", "decays", "bm25", "timeout", "max_memory"]
     )]
     pub(crate) request: Option<PathBuf>,
     /// Require all words, not any of them.
@@ -194,6 +197,8 @@ pub(crate) struct PlanArgs {
     #[arg(help_heading = "Find", hide_short_help = true)]
     #[arg(long, value_name = "FIELD:FILE")]
     pub(crate) synonyms: Vec<String>,
+    #[command(flatten)]
+    vectors: VectorArgs,
     #[command(flatten)]
     dates: DatesArgs,
     /// Sort by fields, _score or an expression.
@@ -349,7 +354,7 @@ impl PlanArgs {
             }
             false => parse_query(text, self.and, schema, &self.dates)?,
         };
-        Ok(query.in_combined_fields(fields).in_copies(schema)?)
+        self.vectors.apply(query.in_combined_fields(fields).in_copies(schema)?)
     }
 
     /// Request of a file, or else the query that was typed.

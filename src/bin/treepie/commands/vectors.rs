@@ -1,0 +1,74 @@
+//! Vectors of the command line: `--param v=@q.json`, `--knn embedding=@q.json:10`.
+
+use treepie::query::{Query, QueryVector};
+use treepie::{DocId, Error};
+
+use crate::failure::{Outcome, read_text, usage};
+
+/// Options about vectors.
+#[derive(Debug, clap::Args)]
+pub(crate) struct VectorArgs {
+    /// Vector that a name stands for in the query, as $NAME.
+    ///
+    /// A file with a list of numbers in JSON, v=@q.json, or the list itself, v=[0.5,-1]; may be given several times.
+    #[arg(help_heading = "Find", hide_short_help = true)]
+    #[arg(long = "param", value_name = "NAME=@FILE")]
+    params: Vec<String>,
+    /// Find the K documents with the vectors nearest to another.
+    ///
+    /// Of those that match the query, which then only filters: * for all. The vector is in a file,
+    /// embedding=@q.json:10, a list, embedding=[0.5,-1]:10, or that of a document, embedding=doc:15212:10.
+    #[arg(help_heading = "Find", hide_short_help = true)]
+    #[arg(long, value_name = "FIELD=VECTOR:K")]
+    knn: Option<String>,
+}
+
+impl VectorArgs {
+    /// The query with what these options say of vectors.
+    pub(super) fn apply(&self, query: Query) -> Outcome<Query> {
+        let mut vectors = vec![];
+        for typed in &self.params {
+            let Some((name, vector)) = typed.split_once('=') else {
+                let wrong = usage("reading --param").expected("NAME=@FILE or NAME=[NUMBER,…]");
+                return Err(wrong.found(format!("'{typed}'")).into());
+            };
+            vectors.push((name, numbers("--param", vector)?));
+        }
+        let query = if vectors.is_empty() { query } else { query.with_vectors(vectors)? };
+        let Some(typed) = &self.knn else { return Ok(query) };
+        let wrong = || {
+            usage("reading --knn")
+                .expected("FIELD=@FILE:K, FIELD=[NUMBER,…]:K or FIELD=doc:NUMBER:K")
+                .found(format!("'{typed}'"))
+        };
+        let (field, rest) = typed.split_once('=').ok_or_else(wrong)?;
+        let (vector, k) = rest.rsplit_once(':').ok_or_else(wrong)?;
+        let k: u32 = k.parse().map_err(|_| wrong())?;
+        let vector = match vector.strip_prefix("doc:") {
+            Some(doc) => QueryVector::Document(DocId(doc.parse().map_err(|_| wrong())?)),
+            None => numbers("--knn", vector)?.into(),
+        };
+        let nearest = Query::nearest(field, vector, k);
+        Ok(match query {
+            Query::All => nearest,
+            query => Query::boolean().filter(query).must(nearest).build(),
+        })
+    }
+}
+
+/// A list of numbers, or that of a file.
+fn numbers(option: &str, typed: &str) -> Result<Vec<f32>, Error> {
+    let doing = format!("reading {option}");
+    let (text, path) = match typed.strip_prefix('@') {
+        Some(path) => (read_text(&doing, path.as_ref())?, Some(path)),
+        None => (typed.to_owned(), None),
+    };
+    let read: Result<Vec<f32>, _> = serde_json::from_str(&text);
+    read.map_err(|error| {
+        let error = usage(doing).expected("a list of numbers in JSON").found(error.to_string());
+        match path {
+            Some(path) => error.in_file(path),
+            None => error,
+        }
+    })
+}
