@@ -2,7 +2,7 @@
 //!
 //! ```toml
 //! [fields.title]
-//! type = "text"        # text | keyword | i64 | u64 | f64 | bool | date | decimal | ip | path
+//! type = "text"        # text | keyword | i64 | u64 | f64 | bool | date | decimal | ip | path | vector
 //! stored = true        # default true
 //! positions = true     # where words stand, for phrases; default true, text only
 //! frequencies = true   # how often words occur, for ranking; default true, text only
@@ -21,6 +21,10 @@
 //! [fields.place]
 //! type = "path"        # home/kitchen/pans
 //! separator = "/"      # what stands between names; default "/", path only; "\\" for C:\dir
+//! [fields.embedding]
+//! type = "vector"
+//! dims = 384           # numbers of each; vector only
+//! metric = "cosine"    # cosine | dot | l2; default cosine, vector only
 //! [fields."brand.text"]
 //! type = "text"
 //! copy_of = "brand"    # also has the values of this field; text and keyword only, never stored
@@ -44,7 +48,10 @@ use std::{ops::Range, path::Path};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use treepie::analysis::{Analyzer, Analyzers};
-use treepie::schema::{DECIMAL_SCALE_MAX, Detail, PATH_SEPARATOR_DEFAULT, SchemaBuilder};
+use treepie::schema::{
+    DECIMAL_SCALE_MAX, Detail, Metric, PATH_SEPARATOR_DEFAULT, SchemaBuilder, VECTOR_DIMS_MAX,
+    VectorParams,
+};
 use treepie::value::Zone;
 use treepie::{Error, ErrorKind, Field, FieldKind, Schema};
 
@@ -195,7 +202,7 @@ impl File<'_> {
         let (mut positions, mut frequencies) = (None, true);
         let (mut text_only, mut copy_of) = (None, None);
         let (mut scale, mut column, mut separator, mut zone) = (None, None, None, None);
-        let mut normalizer = None;
+        let (mut normalizer, mut dims, mut metric) = (None, None, None);
         for (key, span, value) in in_order(self.table(value, span, name)?) {
             match key {
                 "type" => kind = Some(self.kind(value, span)?),
@@ -231,6 +238,8 @@ impl File<'_> {
                 "normalizer" => normalizer = Some((self.normalizer(name, value, &span)?, span)),
                 "scale" => scale = Some((self.scale(value, &span)?, span)),
                 "separator" => separator = Some((self.character(value, &span, key)?, span)),
+                "dims" => dims = Some((self.dims(value, &span)?, span)),
+                "metric" => metric = Some((self.metric(value, &span)?, span)),
                 "zone" => zone = Some((self.zone(value, &span, key)?, span)),
                 // Columns of keywords are for facets.
                 "column" | "facet" => {
@@ -239,7 +248,7 @@ impl File<'_> {
                 // Read by others.
                 key if settings_file::KEYS_OF_FIELDS.contains(&key) => {}
                 _ => {
-                    let known = "type, stored, many, copy_of, null_words, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, normalizer, scale, separator, zone, column, from, date_format, decimal_comma, thousands_comma or split";
+                    let known = "type, stored, many, copy_of, null_words, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, normalizer, scale, separator, zone, dims, metric, column, from, date_format, decimal_comma, thousands_comma or split";
                     return Err(self.unknown(span, key, known));
                 }
             }
@@ -272,6 +281,31 @@ impl File<'_> {
                     .found(format!("it in a {} field", kind.name())));
             }
         };
+        let kind = match (kind, dims) {
+            (FieldKind::Vector(_), Some((dims, _))) => {
+                let metric = metric.take().map_or(Metric::default(), |(metric, _)| metric);
+                FieldKind::Vector(VectorParams::new(dims, metric))
+            }
+            (FieldKind::Vector(_), None) => {
+                return Err(self
+                    .wrong(span.clone())
+                    .expected("'dims', the numbers of a vector")
+                    .found(format!("the vector field '{name}' without it")));
+            }
+            (kind, None) => kind,
+            (kind, Some((_, span))) => {
+                return Err(self
+                    .wrong(span)
+                    .expected("'dims' in vector fields only")
+                    .found(format!("it in a {} field", kind.name())));
+            }
+        };
+        if let Some((_, span)) = metric {
+            return Err(self
+                .wrong(span)
+                .expected("'metric' in vector fields only")
+                .found(format!("it in a {} field", kind.name())));
+        }
         field.kind = match (kind, separator) {
             (FieldKind::Path { .. }, Some((separator, _))) => FieldKind::Path { separator },
             (kind, None) => kind,
@@ -306,7 +340,7 @@ impl File<'_> {
             None => None,
         };
         field.column = match column {
-            Some((_, span)) if kind == FieldKind::Text => {
+            Some((_, span)) if kind == FieldKind::Text || kind.vector().is_some() => {
                 return Err(self
                     .wrong(span)
                     .expected("'column' in fields of keywords, paths, numbers, booleans, dates and addresses only")
@@ -347,8 +381,8 @@ impl File<'_> {
     }
 
     fn kind(&self, value: &DeValue<'_>, span: Range<usize>) -> Result<FieldKind, Error> {
-        const LATER: [&str; 2] = ["geo", "vector"];
-        const KINDS: &str = "text, keyword, i64, u64, f64, bool, date, decimal, ip or path";
+        const LATER: [&str; 1] = ["geo"];
+        const KINDS: &str = "text, keyword, i64, u64, f64, bool, date, decimal, ip, path or vector";
         match value.as_str() {
             Some("text") => Ok(FieldKind::Text),
             Some("keyword") => Ok(FieldKind::Keyword),
@@ -360,6 +394,7 @@ impl File<'_> {
             Some("decimal") => Ok(FieldKind::Decimal { scale: 0 }),
             Some("ip") => Ok(FieldKind::Ip),
             Some("path") => Ok(FieldKind::Path { separator: PATH_SEPARATOR_DEFAULT }),
+            Some("vector") => Ok(FieldKind::Vector(VectorParams::new(1, Metric::default()))),
             Some(later) if LATER.contains(&later) => {
                 Err(self.not_yet(format!("type \"{later}\""), span))
             }
@@ -389,6 +424,28 @@ impl File<'_> {
                 .expected(format!("0 to {DECIMAL_SCALE_MAX} for 'scale'"))
                 .found(scale.to_string())),
         }
+    }
+
+    fn dims(&self, value: &DeValue<'_>, span: &Range<usize>) -> Result<u16, Error> {
+        let dims = self.places(value, span, "dims")?;
+        match (1..=VECTOR_DIMS_MAX).contains(&dims) {
+            true => Ok(dims),
+            false => Err(self
+                .wrong(span.clone())
+                .expected(format!("1 to {VECTOR_DIMS_MAX} for 'dims'"))
+                .found(dims.to_string())),
+        }
+    }
+
+    fn metric(&self, value: &DeValue<'_>, span: &Range<usize>) -> Result<Metric, Error> {
+        const METRICS: &str = "cosine, dot or l2";
+        let Some(name) = value.as_str() else {
+            return Err(self.kind_of(span.clone(), "metric", METRICS, value));
+        };
+        Metric::of_name(name).ok_or_else(|| {
+            let error = self.wrong(span.clone()).expected(format!("{METRICS} for 'metric'"));
+            error.found(format!("'{name}'"))
+        })
     }
 
     /// The name of a time zone that this build knows.
