@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn scores_grow_with_similarities_and_are_never_negative() {
-        let similarities = [-1e30, -9.0, -1.0, -0.5, -0.0, 0.0, 0.25, 1.0];
+        let similarities: [f32; 8] = [-1e30, -9.0, -1.0, -0.5, -0.0, 0.0, 0.25, 1.0];
         for metric in Metric::ALL {
             let of_metric = similarities.map(|similarity| match metric {
                 Metric::L2 => metric.score(similarity.min(0.0)),

@@ -142,7 +142,7 @@ mod tests {
             check(metric, &longest).unwrap();
             check(metric, &opposite).unwrap();
         }
-        let of = |f: fn(f32, f32) -> f32| longest.iter().zip(opposite).map(|(a, b)| f(*a, b));
+        let of = |f: fn(f32, f32) -> f32| longest.iter().zip(opposite).map(move |(a, b)| f(*a, b));
         assert!(of(|a, b| a * b).sum::<f32>().is_finite());
         assert!(of(|a, b| (a - b) * (a - b)).sum::<f32>().is_finite());
         let shortest = SQUARE_MIN.sqrt() as f32 * 1.001;

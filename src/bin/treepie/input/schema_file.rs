@@ -42,6 +42,7 @@
 //! Settings of reading inputs are described in [`settings`](super::settings).
 
 mod print;
+mod vectors;
 
 use std::{ops::Range, path::Path};
 
@@ -49,8 +50,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use treepie::analysis::{Analyzer, Analyzers};
 use treepie::schema::{
-    DECIMAL_SCALE_MAX, Detail, Metric, PATH_SEPARATOR_DEFAULT, SchemaBuilder, VECTOR_DIMS_MAX,
-    VectorParams,
+    DECIMAL_SCALE_MAX, Detail, Metric, PATH_SEPARATOR_DEFAULT, SchemaBuilder, VectorParams,
 };
 use treepie::value::Zone;
 use treepie::{Error, ErrorKind, Field, FieldKind, Schema};
@@ -281,31 +281,7 @@ impl File<'_> {
                     .found(format!("it in a {} field", kind.name())));
             }
         };
-        let kind = match (kind, dims) {
-            (FieldKind::Vector(_), Some((dims, _))) => {
-                let metric = metric.take().map_or(Metric::default(), |(metric, _)| metric);
-                FieldKind::Vector(VectorParams::new(dims, metric))
-            }
-            (FieldKind::Vector(_), None) => {
-                return Err(self
-                    .wrong(span.clone())
-                    .expected("'dims', the numbers of a vector")
-                    .found(format!("the vector field '{name}' without it")));
-            }
-            (kind, None) => kind,
-            (kind, Some((_, span))) => {
-                return Err(self
-                    .wrong(span)
-                    .expected("'dims' in vector fields only")
-                    .found(format!("it in a {} field", kind.name())));
-            }
-        };
-        if let Some((_, span)) = metric {
-            return Err(self
-                .wrong(span)
-                .expected("'metric' in vector fields only")
-                .found(format!("it in a {} field", kind.name())));
-        }
+        let kind = self.of_vectors(kind, (name, span), dims, metric)?;
         field.kind = match (kind, separator) {
             (FieldKind::Path { .. }, Some((separator, _))) => FieldKind::Path { separator },
             (kind, None) => kind,
@@ -424,28 +400,6 @@ impl File<'_> {
                 .expected(format!("0 to {DECIMAL_SCALE_MAX} for 'scale'"))
                 .found(scale.to_string())),
         }
-    }
-
-    fn dims(&self, value: &DeValue<'_>, span: &Range<usize>) -> Result<u16, Error> {
-        let dims = self.places(value, span, "dims")?;
-        match (1..=VECTOR_DIMS_MAX).contains(&dims) {
-            true => Ok(dims),
-            false => Err(self
-                .wrong(span.clone())
-                .expected(format!("1 to {VECTOR_DIMS_MAX} for 'dims'"))
-                .found(dims.to_string())),
-        }
-    }
-
-    fn metric(&self, value: &DeValue<'_>, span: &Range<usize>) -> Result<Metric, Error> {
-        const METRICS: &str = "cosine, dot or l2";
-        let Some(name) = value.as_str() else {
-            return Err(self.kind_of(span.clone(), "metric", METRICS, value));
-        };
-        Metric::of_name(name).ok_or_else(|| {
-            let error = self.wrong(span.clone()).expected(format!("{METRICS} for 'metric'"));
-            error.found(format!("'{name}'"))
-        })
     }
 
     /// The name of a time zone that this build knows.
