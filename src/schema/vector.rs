@@ -1,4 +1,4 @@
-//! Vectors of a field: how many numbers each has, and by what two of them are alike.
+//! Vectors of a field: their dimensions, and the measure of how alike two are.
 
 /// Numbers a vector may have at the most.
 pub const VECTOR_DIMS_MAX: u16 = 8_192;
@@ -36,9 +36,13 @@ pub enum Metric {
     /// refused.
     #[default]
     Cosine,
-    /// Inner product; a score is 1 ÷ (1 − product) below 0, else product + 1.
+    /// Inner product.
+    ///
+    /// A score is 1 ÷ (1 − product) below 0, else product + 1.
     Dot,
-    /// Squared Euclidean distance, as similarity with its sign changed; a score is 1 ÷ (1 + distance²).
+    /// Squared Euclidean distance, as similarity with its sign changed.
+    ///
+    /// A score is 1 ÷ (1 + distance²).
     L2,
 }
 

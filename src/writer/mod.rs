@@ -54,8 +54,6 @@ mod states;
 mod term_table;
 mod thread_pool;
 mod update;
-#[cfg(test)]
-mod vector_tests;
 mod vectors;
 mod worker;
 

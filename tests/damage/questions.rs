@@ -14,7 +14,7 @@ use treepie::storage::Storage;
 use treepie::{DocId, Error, ErrorKind, Hit, Hits, Index, Result, Searcher, Value};
 
 /// Queries of every kind, over lists of every kind.
-const QUERIES: [&str; 58] = [
+const QUERIES: [&str; 59] = [
     "all",
     "tag:even",
     "n3",

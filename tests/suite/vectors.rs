@@ -118,7 +118,7 @@ fn what_is_no_vector_of_the_field_is_refused_and_leaves_nothing_behind() {
     let searcher = index.searcher().unwrap();
     assert_eq!(searcher.n_docs(), 1);
     assert!(index.inspect().unwrap().verify(|error| panic!("{error}")).is_sound());
-    assert_eq!(searcher.document(DocId(0)).unwrap()["many"].as_slice(), [[0.0, 0.0].into()]);
+    assert_eq!(searcher.document(DocId(0)).unwrap()["many"].as_slice(), [Value::from([0.0, 0.0])]);
 }
 
 #[test]
@@ -128,8 +128,8 @@ fn numbers_one_after_the_other_are_a_vector() {
         Document::new().with("many", 2.5).with("many", 3u64),
     ]);
     let document = |doc| searcher.document(DocId(doc)).unwrap();
-    assert_eq!(document(0)["one"].as_slice(), [[1.0, 0.1].into()]);
-    assert_eq!(document(1)["many"].as_slice(), [[2.5, 3.0].into()]);
+    assert_eq!(document(0)["one"].as_slice(), [Value::from([1.0, 0.1])]);
+    assert_eq!(document(1)["many"].as_slice(), [Value::from([2.5, 3.0])]);
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn an_index_of_other_vectors_is_another() {
     writer.add_index(&index.searcher().unwrap()).unwrap();
     writer.commit().unwrap();
     let document = same.searcher().unwrap().document(DocId(0)).unwrap();
-    assert_eq!(document["v"].as_slice(), [[1.0, 2.0].into()]);
+    assert_eq!(document["v"].as_slice(), [Value::from([1.0, 2.0])]);
 }
 
 #[test]

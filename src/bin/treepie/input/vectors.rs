@@ -1,6 +1,6 @@
-//! Vectors in texts: a list of numbers as JSON has it, or base64 of little-endian numbers of 32 bits.
+//! Vectors in texts: a list of numbers as JSON has it, or base64.
 //!
-//! Numbers are rounded to the nearest of 32 bits.
+//! Base64 has little-endian numbers of 32 bits. Numbers of a list are rounded to the nearest of 32 bits.
 
 use std::path::Path;
 
@@ -80,14 +80,14 @@ fn of_text(text: &str, params: VectorParams) -> Result<Value, Wrong> {
     .map(Value::Vector)
 }
 
-/// Numbers with commas between. How many there are is for the schema to compare.
+/// Numbers with commas between. Their number is for the schema to compare.
 fn of_list(list: &str) -> Result<Vec<f32>, Wrong> {
     if list.trim().is_empty() {
         return Ok(vec![]);
     }
     let number = |(nth, text): (usize, &str)| {
         let text = text.trim();
-        // What begins otherwise may be a number to Rust that it is not in JSON, as `inf`.
+        // Rust takes more for a number than JSON does, as `inf`.
         let begins = text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
         let number = text.parse().ok().filter(|_| begins && !text.contains(['i', 'n']));
         number.ok_or_else(|| Wrong {

@@ -1,4 +1,4 @@
-//! Tests of vectors in segments, built, merged, changed and reordered, against those that documents were given.
+//! Tests of vectors in segments against those that documents were given.
 
 use crate::document::Document;
 use crate::index::Index;
@@ -6,9 +6,8 @@ use crate::schema::{Field, FieldKind, Metric, Schema, VectorParams};
 use crate::segment::snapshot::Snapshot;
 use crate::segment::verify;
 use crate::storage::{MemoryStorage, Storage};
-use crate::value::{self, Value};
-use crate::writer::merge_policy::MergePolicy;
-use crate::writer::{IndexWriter, WriterOptions};
+use crate::value;
+use crate::writer::{IndexWriter, MergePolicy, WriterOptions};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -272,21 +271,4 @@ fn merged_vectors_are_those_of_one_build() {
     };
     assert!(rows(&*storage) == rows(&*other));
     assert_eq!(rows(&*storage).1.len(), 333 * 4);
-}
-
-#[test]
-fn values_of_other_fields_are_not_taken_for_vectors() {
-    let schema = schema(false);
-    let document = |name: &str, value: Value| {
-        let mut batch = crate::writer::batch::DocumentBatch::default();
-        let document = Document::new().with("id", "1").with(name, value);
-        let limits = crate::limits::Limits::DEFAULT;
-        batch.add(&document, 0, &schema, &limits).map_err(|error| error.to_string())
-    };
-    for name in ["title", "rank"] {
-        let error = document(name, [1.0f32].into()).unwrap_err();
-        assert!(error.contains(name) && error.contains("a vector of 1 number"), "{error}");
-    }
-    let error = document("one", "1,2".into()).unwrap_err();
-    assert!(error.contains("'one'") && error.contains("a vector of 7 numbers"), "{error}");
 }
