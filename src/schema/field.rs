@@ -102,7 +102,8 @@ pub enum FieldKind {
     Ip,
     /// Vectors, which embeddings of texts or images are, mostly.
     ///
-    /// Those [nearest](crate::query::Query::nearest) to another are looked for. They come back with a hit only where the field is named.
+    /// A [query](crate::query::Query::nearest) looks for those nearest to another. They come back with a hit only where
+    /// the field is named.
     Vector(VectorParams),
 }
 

@@ -64,7 +64,7 @@ impl Metric {
         Metric::ALL.into_iter().find(|metric| metric.name() == name)
     }
 
-    /// Score of a similarity: greater where that is, and never negative.
+    /// Score of a similarity, which grows with that and is never negative.
     ///
     /// ```
     /// use treepie::schema::Metric;
