@@ -22,7 +22,8 @@ pub(crate) fn append_vector(
     let refused = |found| NotTaken { expected: typed::takes(kind).into(), found };
     let Value::Vector(numbers) = value else { return Err(refused(typed::shown(value))) };
     check_vector(params, numbers.iter().copied())?;
-    row.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    row.reserve(params.row_len());
+    numbers.iter().for_each(|number| row.extend_from_slice(&number.to_le_bytes()));
     Ok(())
 }
 

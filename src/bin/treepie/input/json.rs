@@ -275,7 +275,10 @@ fn one_value(value: Value, field: &Field, line: u64) -> Result<treepie::Value, E
         (_, Value::Number(number)) => Ok(written(&number).into()),
         (kind, other @ (Value::Array(_) | Value::Object(_))) => {
             Err(bad(format!("reading the {} field '{}'", kind.name(), field.name), line)
-                .expected("a string, a number or a boolean")
+                .expected(match kind.vector() {
+                    Some(_) => "a list of numbers, or base64",
+                    None => "a string, a number or a boolean",
+                })
                 .found(described(&other)))
         }
     }
