@@ -97,7 +97,9 @@ fn check(storage: &dyn Storage, given: &BTreeMap<String, Given>) {
         }
         for doc in (0..segment.n_docs()).filter(|doc| !segment.is_deleted(*doc).unwrap()) {
             let values = segment.document(doc).unwrap();
-            let id = values.iter().find_map(|(_, value)| value.as_str()).unwrap().to_owned();
+            let key = segment.schema().key_id().unwrap();
+            let id = values.iter().find(|(field, _)| *field == key).unwrap().1.to_text();
+            let id = id.into_owned();
             let of_doc = of_docs.remove(&doc).unwrap_or_default();
             // Read by its number, it has these too.
             let vectors = values.iter().filter_map(|(_, value)| value.as_vector());

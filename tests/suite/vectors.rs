@@ -105,7 +105,7 @@ fn what_is_no_vector_of_the_field_is_refused_and_leaves_nothing_behind() {
         ("title", [1.0, 2.0].into(), "expected a text, found a vector of 2 numbers"),
     ];
     for (field, value, words) in wrong {
-        let document = Document::new().with("title", "bad").with(field, value);
+        let document = Document::new().with("many", [1.0, 2.0]).with(field, value);
         let error = writer.add(document).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Document);
         let message = error.to_string();

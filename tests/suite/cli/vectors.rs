@@ -53,7 +53,7 @@ fn lists_and_base64_in_json_are_vectors_and_come_back() {
         assert_eq!(indexed(&dir, &input, &[]), expected, "{format}");
         dir.ok(&["index", "t.tp", "in.jsonl", "--schema", "schema.toml", "--overwrite", "--quiet"]);
     }
-    assert_eq!(dir.ok(&["verify", "t.tp", "--quiet"]), "");
+    dir.ok(&["verify", "t.tp"]);
     let storage = dir.ok(&["inspect", "t.tp", "storage"]);
     assert!(storage.contains("vectors") && storage.contains("documents of vectors"), "{storage}");
 }

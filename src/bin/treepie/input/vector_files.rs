@@ -327,10 +327,10 @@ impl Table {
                     .found("none")
             })
         };
-        let kind = entry("descr")?;
-        let kind = kind.split_once("'fortran_order'").map_or(kind, |(kind, _)| kind);
-        let kind = kind.trim_end().trim_end_matches(',').trim_matches(['\'', '"']);
-        let bits = match kind {
+        let described = entry("descr")?;
+        // In quotes, unless it is a list of several.
+        let kind = described.split(['\'', '"']).nth(1).filter(|_| !described.starts_with('['));
+        let bits = match kind.unwrap_or(described) {
             "<f2" => Bits::F16,
             "<f4" => Bits::F32,
             "<f8" => Bits::F64,
