@@ -121,7 +121,7 @@ pub(crate) struct Args {
     ///
     /// A .npy file of numbers of 16, 32 or 64 bits as NumPy saves them, or .fvecs. Rows are in the order of the documents of all
     /// inputs, as many as there are of these.
-    #[arg(help_heading = "Input")]
+    #[arg(help_heading = "Input", hide_short_help = true)]
     #[arg(long, value_name = "FIELD=FILE")]
     vectors: Vec<VectorFile>,
     /// Add to an index that exists.

@@ -676,7 +676,10 @@ mod tests {
                 "'query_analyzer' in text fields only",
             ),
             ("[fields.a]\ntype = \"keyword\"\nanalyzer = \"default\"", "in text fields only"),
-            ("[fields.a]\ntype = 3", "ip or path for 'type', found a value of type integer"),
+            (
+                "[fields.a]\ntype = 3",
+                "ip, path or vector for 'type', found a value of type integer",
+            ),
             ("[fields.a]\ntype = \"text\"\nposition_gap = -1", "0 to 65535 for 'position_gap'"),
             ("[fields.a]\ntype = \"text\"\nposition_gap = \"1\"", "a whole number for"),
             ("[fields.a]\ntype = \"keyword\"\nposition_gap = 1", "in text fields only"),
