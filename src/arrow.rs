@@ -9,6 +9,7 @@
 //! i64, u64, f64, bool          Int64, UInt64, Float64, Boolean
 //! date                         Timestamp(Microsecond, "UTC")
 //! decimal                      Decimal128(19, digits behind the point)
+//! vector                       FixedSizeList(Float32, dimensions)
 //! a field of many values       List of these
 //! ```
 //!
@@ -53,14 +54,15 @@ use crate::format::column::BLOCK_DOCS;
 use crate::hits::{Bucket, FacetCounts, Hit};
 use crate::ids::{FieldId, TermOrdinal};
 use crate::request::{FacetKind, first_value};
-use crate::schema::{Field, FieldKind, Schema};
+use crate::schema::{Field, FieldKind, Schema, VectorParams};
 use crate::searcher::{SearchBuilder, Searcher};
 use crate::segment::reader::SegmentReader;
 use crate::value::stored::Values;
 use crate::value::{self, Value};
 use arrow_array::builder::{
-    ArrayBuilder, BooleanBuilder, Decimal128Builder, Float64Builder, Int64Builder,
-    LargeStringBuilder, ListBuilder, TimestampMicrosecondBuilder, UInt64Builder, make_builder,
+    ArrayBuilder, BooleanBuilder, Decimal128Builder, FixedSizeListBuilder, Float32Builder,
+    Float64Builder, Int64Builder, LargeStringBuilder, ListBuilder, TimestampMicrosecondBuilder,
+    UInt64Builder, make_builder,
 };
 use arrow_array::{ArrayRef, Float32Array, UInt64Array};
 use arrow_ipc::writer::StreamWriter;
@@ -463,7 +465,7 @@ fn append(to: &mut dyn ArrayBuilder, kind: FieldKind, value: Option<&Value>) -> 
         FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. } | FieldKind::Ip => {
             append!(LargeStringBuilder, value => value.to_text())
         }
-        FieldKind::Vector(_) => Err(other_kind(kind, value)),
+        FieldKind::Vector(params) => append_vector(to, params, value),
         FieldKind::I64 => append!(Int64Builder, Value::I64(it) => *it),
         FieldKind::U64 => append!(UInt64Builder, Value::U64(it) => *it),
         FieldKind::F64 => append!(Float64Builder, Value::F64(it) => *it),
@@ -475,6 +477,23 @@ fn append(to: &mut dyn ArrayBuilder, kind: FieldKind, value: Option<&Value>) -> 
             append!(Decimal128Builder, Value::Decimal(it) => it.unscaled().into())
         }
     }
+}
+
+fn append_vector(to: &mut dyn ArrayBuilder, params: VectorParams, value: &Value) -> Result<()> {
+    type Vectors = FixedSizeListBuilder<Box<dyn ArrayBuilder>>;
+    let other = || other_kind(FieldKind::Vector(params), value);
+    let list = to.as_any_mut().downcast_mut::<Vectors>().ok_or_else(other)?;
+    let numbers = list.values().as_any_mut().downcast_mut::<Float32Builder>().ok_or_else(other)?;
+    match value {
+        Value::Vector(of_value) if of_value.len() == usize::from(params.dims) => {
+            numbers.append_slice(of_value);
+        }
+        // One that is not there has room for its numbers all the same.
+        Value::Null => numbers.append_value_n(0.0, params.dims.into()),
+        _ => return Err(other()),
+    }
+    list.append(!value.is_null());
+    Ok(())
 }
 
 fn other_kind(kind: FieldKind, value: &Value) -> Error {

@@ -13,6 +13,7 @@ use std::process::{Command, Output};
 use std::{env, fs, process};
 use treepie::arrow::{self, HitTable};
 use treepie::facet::FacetRange;
+use treepie::schema::{Metric, VectorParams};
 use treepie::search::Collapse;
 use treepie::{
     Decimal, Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, Searcher, SortKey,
@@ -45,6 +46,10 @@ fn cell(column: &dyn Array, row: usize) -> Json {
             let unscaled = column.as_primitive::<Decimal128Type>().value(row);
             let decimal = Decimal::new(i64::try_from(unscaled).unwrap(), *scale as u8).unwrap();
             decimal.to_string().into()
+        }
+        DataType::FixedSizeList(_, _) => {
+            let list = column.as_fixed_size_list().value(row);
+            (0..list.len()).map(|nth| cell(&list, nth)).collect()
         }
         DataType::List(_) => {
             let list = column.as_list::<i32>().value(row);
@@ -395,4 +400,41 @@ fn the_tool_prints_the_hits_that_json_has() {
         assert!(ran.status.code() == Some(2) && said.contains(words), "{said}");
         assert!(ran.stdout.is_empty());
     }
+}
+
+#[test]
+fn vectors_are_lists_of_a_fixed_size() {
+    let kind = FieldKind::Vector(VectorParams::new(2, Metric::L2));
+    let schema = Schema::builder()
+        .text("title")
+        .field(Field::new("one", kind))
+        .field(Field::new("many", kind).many(true))
+        .build()
+        .unwrap();
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer().unwrap();
+    writer.add(Document::new().with("title", "a").with("one", [1.0, 0.5])).unwrap();
+    writer
+        .add(Document::new().with("title", "a").with("many", [3.0, 4.0]).with("many", [0.0, 0.0]))
+        .unwrap();
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("a").unwrap();
+    let table_of = |fields: Option<&[&str]>| {
+        let search = searcher.search(&query);
+        let search = fields.iter().fold(search, |search, it| search.fields(it.iter().copied()));
+        let table = HitTable::of(&search).unwrap();
+        let batch = table.batch(&search.run().unwrap().hits).unwrap();
+        let mut stream = vec![];
+        arrow::write_stream(&mut stream, &table.schema(), [Ok(batch)]).unwrap();
+        read(&stream)
+    };
+    let batches = table_of(Some(&["one", "many"]));
+    let column = batches[0].schema_ref().field_with_name("one").unwrap().data_type().clone();
+    assert!(matches!(column, DataType::FixedSizeList(_, 2)), "{column}");
+    let columns = table(&batches);
+    assert_eq!(columns[2], ("one".into(), vec![json!([1.0, 0.5]), Json::Null]));
+    assert_eq!(columns[3], ("many".into(), vec![Json::Null, json!([[3.0, 4.0], [0.0, 0.0]])]));
+    let names: Vec<_> = table(&table_of(None)).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["_doc", "_score", "title"]);
 }

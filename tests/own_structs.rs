@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::net::IpAddr;
 use treepie::explain::ExplainTree;
+use treepie::schema::{Metric, VectorParams};
 use treepie::serde::{from_fields, from_hit, to_document};
 use treepie::{
-    After, Decimal, DocId, Document, ErrorKind, Facet, Index, Schema, SearchRequest, Searcher,
-    SortKey, Timestamp, Value, WriterOptions,
+    After, Decimal, DocId, Document, ErrorKind, Facet, Field, FieldKind, Index, Schema,
+    SearchRequest, Searcher, SortKey, Timestamp, Value, WriterOptions,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -303,4 +304,62 @@ fn values_are_texts_numbers_and_booleans() {
     assert!(serde_json::from_str::<Timestamp>(r#""yesterday""#).is_err());
     assert!(serde_json::from_str::<Decimal>("12.5").is_err(), "it would have been a fraction");
     assert!(serde_json::from_str::<Value>("[1]").is_err());
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Embedded {
+    title: String,
+    #[serde(default)]
+    one: Vec<f32>,
+    fixed: Option<[f64; 2]>,
+    #[serde(default)]
+    many: Vec<Vec<f32>>,
+}
+
+#[test]
+fn lists_of_numbers_are_vectors_of_fields_that_have_these() {
+    let of = |dims| FieldKind::Vector(VectorParams::new(dims, Metric::Dot));
+    let schema = Schema::builder()
+        .text("title")
+        .field(Field::new("one", of(3)))
+        .field(Field::new("fixed", of(2)))
+        .field(Field::new("many", of(2)).many(true))
+        .build()
+        .unwrap();
+    let title = "magpie".to_owned();
+    let embedded = [
+        Embedded { title: title.clone(), one: vec![0.1, -2.0, 1e-45], fixed: None, many: vec![] },
+        Embedded {
+            title: title.clone(),
+            one: vec![],
+            fixed: Some([0.5, 0.25]),
+            many: vec![vec![0.1, 0.2], vec![3.0, 4.0]],
+        },
+        Embedded { title: title.clone(), one: vec![], fixed: None, many: vec![vec![0.1, 0.2]] },
+    ];
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer().unwrap();
+    embedded.iter().for_each(|it| writer.add(to_document(it).unwrap()).unwrap());
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    for (doc, expected) in (0..).zip(&embedded) {
+        let fields = searcher.document(DocId(doc)).unwrap();
+        assert_eq!(from_fields::<Embedded>(&fields).unwrap(), *expected);
+    }
+    let wrong = BTreeMap::from([("one", vec![0.5f32])]);
+    let error = writer.add(to_document(&wrong).unwrap()).unwrap_err();
+    assert!(error.to_string().contains("a vector of 3 numbers, found one of 1"), "{error}");
+    for (lists, words) in [
+        (vec![vec![vec![1.0f32]]], "a list of lists of lists"),
+        (vec![vec![vec![]]], "a list of lists of lists"),
+    ] {
+        let error = to_document(&BTreeMap::from([("many", lists)])).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    let texts = BTreeMap::from([("many", vec![vec!["a"]])]);
+    let error = to_document(&texts).unwrap_err().to_string();
+    assert!(error.contains("a list of lists that are not of numbers"), "{error}");
+    let vector = Value::from([0.1, 1e-45]);
+    let text = serde_json::to_string(&vector).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), vector);
 }

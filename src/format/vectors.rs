@@ -1,4 +1,4 @@
-//! Vectors of a field as they were given: rows of one length, and the document of each.
+//! Vectors of a field as they were given: rows, and the document of each.
 //!
 //! Written by [`VectorsWriter`], read by [`Vectors`]. A row is known by its ordinal.
 //!

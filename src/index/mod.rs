@@ -3,6 +3,8 @@
 mod options;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod vector_tests;
 
 pub use options::IndexOptions;
 

@@ -324,9 +324,12 @@ impl Inspector {
                         .expected("one that is not deleted")
                         .found(doc.to_string()));
                 }
-                let values = segment.document(in_segment as u32)?;
-                let named = |(field, value)| (segment.schema().get(field).name.clone(), value);
-                return Ok(values.into_iter().map(named).collect());
+                let values = segment.document(in_segment as u32)?.into_iter();
+                let stored = values.filter_map(|(field, value)| {
+                    let field = segment.schema().get(field);
+                    field.stored.then(|| (field.name.clone(), value))
+                });
+                return Ok(stored.collect());
             }
             first += u64::from(segment.n_docs());
         }

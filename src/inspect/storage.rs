@@ -175,6 +175,13 @@ fn add_field(segment: SegmentReader<'_>, field: FieldId, report: &mut StorageRep
         let bytes = section_len(segment, Some(field), SectionKind::OFFSETS);
         report.add(Some(name), "offsets", bytes, segment.n_docs().into());
     }
+    if let Some(vectors) = segment.field(field).vectors()? {
+        let n_vectors = vectors.n_vectors().into();
+        for kind in [SectionKind::VECTORS, SectionKind::VECTOR_DOCS] {
+            let bytes = section_len(segment, Some(field), kind);
+            report.add(Some(name), kind.name(), bytes, n_vectors);
+        }
+    }
     if let Some(column) = segment.field(field).column()? {
         let bytes = section_len(segment, Some(field), SectionKind::COLUMN);
         report.add(Some(name), "column", bytes, column.n_values());

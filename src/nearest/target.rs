@@ -2,10 +2,11 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::DocId;
-use crate::query::{NeighborsSpec, QueryVector, check_vector};
+use crate::query::{NeighborsSpec, QueryVector};
 use crate::schema::{Metric, Schema, VectorParams};
 use crate::segment::reader::SegmentReader;
 use crate::simd::dots::{dot, dot_and_square, squared_distance};
+use crate::value::check_vector;
 
 /// Vectors of which the nearest counts, and their metric.
 #[derive(Debug)]
@@ -47,8 +48,8 @@ impl Target {
             }
         };
         for numbers in &vectors {
-            check_vector(numbers, params)
-                .map_err(|(expected, found)| doing().expected(expected).found(found))?;
+            check_vector(params, numbers.iter().copied())
+                .map_err(|wrong| doing().expected(wrong.expected).found(wrong.found))?;
         }
         let vectors = vectors.into_iter().map(Prepared::of).collect();
         Ok(Target { params, vectors, doc })
@@ -90,33 +91,8 @@ impl Prepared {
             Metric::Dot => dot(&self.numbers, row),
             Metric::L2 => -squared_distance(&self.numbers, row),
         };
-        match similarity.is_finite() {
-            true => similarity,
-            false => self.similarity_of_large(metric, row),
-        }
-    }
-
-    /// Similarity where 32-bit numbers do not hold a sum: the nearest one that is finite.
-    #[cold]
-    fn similarity_of_large(&self, metric: Metric, row: &[u8]) -> f32 {
-        let row = row.as_chunks().0.iter().map(|number| f64::from(f32::from_le_bytes(*number)));
-        let (mut product, mut square, mut own, mut distance) = (0.0, 0.0, 0.0, 0.0);
-        for (a, b) in self.numbers.iter().map(|number| f64::from(*number)).zip(row) {
-            product += a * b;
-            square += b * b;
-            own += a * a;
-            distance += (a - b) * (a - b);
-        }
-        let similarity = match metric {
-            Metric::Cosine => product / (own * square).sqrt(),
-            Metric::Dot => product,
-            Metric::L2 => -distance,
-        };
-        match similarity.is_nan() {
-            // Only of numbers that no document may have.
-            true => f32::MIN,
-            false => (similarity as f32).clamp(f32::MIN, f32::MAX),
-        }
+        // Vectors are short enough for a finite sum, unless damage makes others of them.
+        if similarity.is_finite() { similarity } else { f32::MIN }
     }
 }
 

@@ -167,7 +167,6 @@ pub use crate::expansion::{
     FUZZY_CHARS_MAX, PATTERN_TERMS_MAX, REGEX_BYTES_MAX, REGEX_NEST_MAX, TERMS_VISITED_MAX,
     WILDCARD_BYTES_MAX,
 };
-pub(crate) use bind::check_vector;
 pub(crate) use bind::{
     BindMemory, BindOptions, BoundQuery, BoundSelections, Rewritten, bind, is_required,
     joined_words, matching, matching_in, rewrite,

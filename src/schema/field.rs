@@ -100,8 +100,10 @@ pub enum FieldKind {
     ///
     /// Both are in one order, that of version 6.
     Ip,
-    /// Vectors: embeddings of texts or images, mostly, of which those [nearest](crate::query::Query::nearest) to
-    /// another are looked for. They come back with a hit only where the field is named.
+    /// Vectors, which embeddings of texts or images are, mostly.
+    ///
+    /// A [query](crate::query::Query::nearest) looks for those nearest to another. They come back with a hit only where
+    /// the field is named.
     Vector(VectorParams),
 }
 
@@ -136,7 +138,7 @@ impl FieldKind {
         )
     }
 
-    /// How its vectors are compared, if it is a field of these.
+    /// Returns dimensions and metric of its vectors, if it has these.
     pub fn vector(self) -> Option<VectorParams> {
         match self {
             FieldKind::Vector(params) => Some(params),

@@ -268,7 +268,7 @@ impl Schema {
             Some((own, other)) if own.name != other.name => {
                 format!("one with the field '{}' in the place of '{}'", other.name, own.name)
             }
-            Some((own, other)) if own.kind != other.kind => {
+            Some((own, other)) if own.kind.name() != other.kind.name() => {
                 let kinds = [other, own].map(|field| field.kind.name());
                 format!("one whose field '{}' is {}, not {}", own.name, kinds[0], kinds[1])
             }

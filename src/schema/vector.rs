@@ -1,4 +1,4 @@
-//! Vectors of a field: how many numbers each has, and by what two of them are alike.
+//! Vectors of a field: their dimensions, and the measure of how alike two are.
 
 /// Numbers a vector may have at the most.
 pub const VECTOR_DIMS_MAX: u16 = 8_192;
@@ -36,9 +36,13 @@ pub enum Metric {
     /// refused.
     #[default]
     Cosine,
-    /// Inner product; a score is 1 ÷ (1 − product) below 0, else product + 1.
+    /// Inner product.
+    ///
+    /// A score is 1 ÷ (1 − product) below 0, else product + 1.
     Dot,
-    /// Squared Euclidean distance, as similarity with its sign changed; a score is 1 ÷ (1 + distance²).
+    /// Squared Euclidean distance, as similarity with its sign changed.
+    ///
+    /// A score is 1 ÷ (1 + distance²).
     L2,
 }
 
@@ -60,14 +64,7 @@ impl Metric {
         Metric::ALL.into_iter().find(|metric| metric.name() == name)
     }
 
-    /// Whether a vector of finite numbers can be compared: under the cosine one that has a direction, which takes a length that is
-    /// neither 0 nor infinite in 32-bit numbers.
-    pub(crate) fn takes(self, numbers: &[f32]) -> bool {
-        let square = || numbers.iter().map(|number| number * number).sum::<f32>();
-        self != Metric::Cosine || square().is_normal()
-    }
-
-    /// Score of a similarity: greater where that is, and never negative.
+    /// Score of a similarity, which grows with that and is never negative.
     ///
     /// ```
     /// use treepie::schema::Metric;
@@ -93,7 +90,7 @@ mod tests {
 
     #[test]
     fn scores_grow_with_similarities_and_are_never_negative() {
-        let similarities = [-1e30, -9.0, -1.0, -0.5, -0.0, 0.0, 0.25, 1.0];
+        let similarities: [f32; 8] = [-1e30, -9.0, -1.0, -0.5, -0.0, 0.0, 0.25, 1.0];
         for metric in Metric::ALL {
             let of_metric = similarities.map(|similarity| match metric {
                 Metric::L2 => metric.score(similarity.min(0.0)),

@@ -3,7 +3,7 @@
 use super::Wrong;
 use crate::document::Document;
 use crate::error::Result;
-use crate::value::Value;
+use crate::value::{self, Value};
 use serde_core::ser::{
     Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeTuple,
     SerializeTupleStruct, Serializer,
@@ -13,7 +13,7 @@ const MAKING: &str = "making a document of a struct";
 
 pub(super) fn of<T: Serialize + ?Sized>(value: &T) -> Result<Document> {
     let mut document = Document::new();
-    let place = Place { document: &mut document, name: String::new(), is_in_list: false };
+    let place = Place { document: &mut document, name: String::new(), lists: 0 };
     value.serialize(place).map_err(|wrong| wrong.0)?;
     Ok(document)
 }
@@ -22,7 +22,8 @@ pub(super) fn of<T: Serialize + ?Sized>(value: &T) -> Result<Document> {
 struct Place<'d> {
     document: &'d mut Document,
     name: String,
-    is_in_list: bool,
+    /// Lists that what goes into it is in.
+    lists: u8,
 }
 
 impl Place<'_> {
@@ -166,10 +167,11 @@ impl<'d> Serializer for Place<'d> {
     }
 
     fn serialize_seq(self, _: Option<usize>) -> Result<Values<'d>, Wrong> {
-        match (self.is_in_list, self.name.is_empty()) {
-            (true, _) => Err(self.refused("a list of lists")),
+        match (self.lists, self.name.is_empty()) {
             (_, true) => Err(Wrong::new(MAKING, "a struct or a map", "a list")),
-            _ => Ok(Values(self)),
+            (0, _) => Ok(Values { place: self, of_vector: None }),
+            (1, _) => Ok(Values { place: self, of_vector: Some(Document::new()) }),
+            _ => Err(self.refused("a list of lists of lists")),
         }
     }
 
@@ -192,10 +194,10 @@ impl<'d> Serializer for Place<'d> {
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Names<'d>, Wrong> {
-        match self.is_in_list {
+        match self.lists {
             // One could not tell any more which values were together.
-            true => Err(self.refused("a list of structs")),
-            false => Ok(Names { place: self, next: None }),
+            1.. => Err(self.refused("a list of structs")),
+            0 => Ok(Names { place: self, next: None }),
         }
     }
 
@@ -215,12 +217,25 @@ impl<'d> Serializer for Place<'d> {
 }
 
 /// Values of one field.
-struct Values<'d>(Place<'d>);
+struct Values<'d> {
+    place: Place<'d>,
+    /// Numbers of a list in a list, which is a vector.
+    of_vector: Option<Document>,
+}
 
 impl Values<'_> {
     fn add<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Wrong> {
-        let Place { document, name, .. } = &mut self.0;
-        value.serialize(Place { document, name: name.clone(), is_in_list: true })
+        let Place { document, name, lists } = &mut self.place;
+        let document = self.of_vector.as_mut().unwrap_or(document);
+        value.serialize(Place { document, name: name.clone(), lists: *lists + 1 })
+    }
+
+    fn finish(self) -> Result<(), Wrong> {
+        let Some(numbers) = self.of_vector else { return Ok(()) };
+        match value::gathered(numbers.iter().map(|(_, value)| value)) {
+            Some(vector) => self.place.push(vector),
+            None => Err(self.place.refused("a list of lists that are not of numbers")),
+        }
     }
 }
 
@@ -233,7 +248,7 @@ impl SerializeSeq for Values<'_> {
     }
 
     fn end(self) -> Result<(), Wrong> {
-        Ok(())
+        self.finish()
     }
 }
 
@@ -246,7 +261,7 @@ impl SerializeTuple for Values<'_> {
     }
 
     fn end(self) -> Result<(), Wrong> {
-        Ok(())
+        self.finish()
     }
 }
 
@@ -259,7 +274,7 @@ impl SerializeTupleStruct for Values<'_> {
     }
 
     fn end(self) -> Result<(), Wrong> {
-        Ok(())
+        self.finish()
     }
 }
 
@@ -276,7 +291,7 @@ impl Names<'_> {
             true => name.to_owned(),
             false => format!("{within}.{name}"),
         };
-        value.serialize(Place { document, name, is_in_list: false })
+        value.serialize(Place { document, name, lists: 0 })
     }
 }
 
@@ -304,7 +319,7 @@ impl SerializeMap for Names<'_> {
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Wrong> {
         // The name is the one value of a document that is made for it.
         let mut names = Document::new();
-        key.serialize(Place { document: &mut names, name: "name".into(), is_in_list: true })?;
+        key.serialize(Place { document: &mut names, name: "name".into(), lists: 2 })?;
         let name = names.values("name").next().filter(|name| !name.is_null());
         let name = name.map(|name| name.to_text().into_owned());
         self.next = Some(name.ok_or_else(|| self.place.refused("a map with a name that is null"))?);

@@ -6,9 +6,11 @@ use crate::value::Value;
 use crate::value::stored::{Fields, Values};
 use serde_core::de::value::{SeqDeserializer, StrDeserializer};
 use serde_core::de::{
-    DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor,
+    DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess,
+    Visitor,
 };
 use serde_core::forward_to_deserialize_any;
+use std::cell::Cell;
 
 const READING: &str = "reading stored fields into a struct";
 
@@ -163,7 +165,10 @@ macro_rules! of_one {
 macro_rules! of_list {
     ($($method:ident($($what:ty),*))*) => {$(
         fn $method<V: Visitor<'de>>(self, $(_: $what,)* visitor: V) -> Result<V::Value, Wrong> {
-            self.list().deserialize_any(visitor)
+            match self.0.as_slice() {
+                [Value::Vector(numbers)] => visitor.visit_seq(OneVector::of(numbers)),
+                _ => self.list().deserialize_any(visitor),
+            }
         }
     )*};
 }
@@ -213,6 +218,70 @@ impl<'de> Deserializer<'de> for OfField<'_> {
     }
 
     forward_to_deserialize_any! { unit_struct map struct ignored_any }
+}
+
+/// The only vector of a field: a list of numbers, or a list of that one list, whichever is asked for.
+struct OneVector<'f> {
+    left: Cell<&'f [f32]>,
+}
+
+impl<'f> OneVector<'f> {
+    fn of(numbers: &'f [f32]) -> Self {
+        OneVector { left: Cell::new(numbers) }
+    }
+}
+
+impl<'de> SeqAccess<'de> for OneVector<'_> {
+    type Error = Wrong;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Wrong> {
+        match self.left.get().is_empty() {
+            true => Ok(None),
+            false => seed.deserialize(NextOfVector(&self.left)).map(Some),
+        }
+    }
+}
+
+/// The next number of a vector, or all that are left as a list.
+struct NextOfVector<'v, 'f>(&'v Cell<&'f [f32]>);
+
+impl<'de> Deserializer<'de> for NextOfVector<'_, '_> {
+    type Error = Wrong;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        match self.0.get().split_first() {
+            Some((number, rest)) => {
+                self.0.set(rest);
+                visitor.visit_f32(*number)
+            }
+            None => visitor.visit_unit(),
+        }
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Wrong> {
+        let numbers = self.0.replace(&[]);
+        visitor.visit_seq(SeqDeserializer::new(numbers.iter().copied()))
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Wrong> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Wrong> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        tuple_struct map struct enum identifier ignored_any
+    }
 }
 
 /// One value.

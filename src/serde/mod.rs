@@ -52,7 +52,8 @@
 //! | a struct or a map in a field | fields whose names have a point: `director.name` |
 //! | a variant of an enum without data | its name, as a text |
 //! | [`Timestamp`](crate::Timestamp), [`Decimal`](crate::Decimal), `IpAddr`, `jiff::Timestamp`, `chrono::DateTime<Utc>` | the text that serde writes, which fields of these kinds read |
-//! | a list of structs or of lists, a variant with data, bytes | an error: a document has no place for it |
+//! | a list of numbers, in a field of vectors | one vector; a list of such lists is several |
+//! | a list of structs or of lists of other values, a variant with data, bytes | an error: a document has no place for it |
 //!
 //! Back it goes the same way. A field without a value is no field of a hit, so that a list that may be empty needs
 //! `#[serde(default)]`; an `Option` is `None`. Fields that are not stored do not come back. Dates come back in UTC, which

@@ -2,7 +2,7 @@
 
 use crate::ids::DocId;
 use crate::request::After;
-use crate::value::{Decimal, Timestamp, Value};
+use crate::value::{self, Decimal, Timestamp, Value};
 use serde_core::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_core::ser::{Serialize, SerializeStruct, Serializer};
 use std::fmt;
@@ -62,7 +62,7 @@ impl<'de> Deserialize<'de> for DocId {
     }
 }
 
-/// Null, a text, a number or a boolean; dates, decimals and addresses are texts.
+/// Null, a text, a number, a boolean, or a list of the numbers of a vector; dates, decimals and addresses are texts.
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -91,7 +91,7 @@ impl<'de> Visitor<'de> for AnyValue {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("null, a text, a number or a boolean")
+        f.write_str("null, a text, a number, a boolean or a list of numbers")
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
@@ -128,6 +128,15 @@ impl<'de> Visitor<'de> for AnyValue {
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
         Value::deserialize(deserializer)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut numbers: Vec<Value> = vec![];
+        while let Some(number) = seq.next_element()? {
+            numbers.push(number);
+        }
+        let vector = value::gathered(numbers.iter());
+        vector.ok_or_else(|| de::Error::invalid_type(de::Unexpected::Seq, &self))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {

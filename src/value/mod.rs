@@ -267,6 +267,12 @@ impl From<&[f32]> for Value {
     }
 }
 
+impl<const N: usize> From<&[f32; N]> for Value {
+    fn from(numbers: &[f32; N]) -> Self {
+        Value::Vector(numbers.to_vec())
+    }
+}
+
 impl<const N: usize> From<[f32; N]> for Value {
     fn from(numbers: [f32; N]) -> Self {
         Value::Vector(numbers.to_vec())

@@ -22,7 +22,8 @@ pub(crate) fn append_vector(
     let refused = |found| NotTaken { expected: typed::takes(kind).into(), found };
     let Value::Vector(numbers) = value else { return Err(refused(typed::shown(value))) };
     check_vector(params, numbers.iter().copied())?;
-    row.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    row.reserve(params.row_len());
+    numbers.iter().for_each(|number| row.extend_from_slice(&number.to_le_bytes()));
     Ok(())
 }
 
@@ -142,7 +143,7 @@ mod tests {
             check(metric, &longest).unwrap();
             check(metric, &opposite).unwrap();
         }
-        let of = |f: fn(f32, f32) -> f32| longest.iter().zip(opposite).map(|(a, b)| f(*a, b));
+        let of = |f: fn(f32, f32) -> f32| longest.iter().zip(opposite).map(move |(a, b)| f(*a, b));
         assert!(of(|a, b| a * b).sum::<f32>().is_finite());
         assert!(of(|a, b| (a - b) * (a - b)).sum::<f32>().is_finite());
         let shortest = SQUARE_MIN.sqrt() as f32 * 1.001;

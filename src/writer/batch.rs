@@ -310,7 +310,7 @@ fn limit_of(kind: FieldKind, limits: &Limits) -> (&'static str, usize) {
     }
 }
 
-/// What is done with a value that is refused.
+/// Name of the work, in an error about a value of a field.
 fn indexing(field: &Field) -> String {
     format!("indexing a value of the {} field '{}'", field.kind.name(), field.name)
 }

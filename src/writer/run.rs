@@ -571,6 +571,37 @@ mod tests {
     }
 
     #[test]
+    fn vectors_come_back_from_memory_and_from_a_file_and_damage_is_told() {
+        let rows: Vec<(u32, [u8; 12])> = (0..50_000u32).map(|n| (n / 2, [n as u8; 12])).collect();
+        let mut writer = RunWriter::new(Detail::Documents);
+        let bytes = rows.iter().flat_map(|(doc, row)| doc.to_le_bytes().into_iter().chain(*row));
+        writer.set_vectors(bytes.collect(), 16);
+        let mut run = [writer.finish()];
+        let read = |run: &Run| {
+            let mut found = vec![];
+            run.for_each_vector(|doc, row| {
+                found.push((doc, row.try_into().unwrap()));
+                Ok(())
+            })
+            .map(|()| found)
+        };
+        assert_eq!(run[0].n_vectors(), rows.len());
+        assert!(run[0].vectors.checksums.len() > 2, "several pieces");
+        assert!(read(&run[0]).unwrap() == rows);
+        let storage = crate::storage::MemoryStorage::new();
+        spill(&mut run, &storage, "run").unwrap();
+        assert!(read(&run[0]).unwrap() == rows);
+        let mut bytes = vec![0; storage.open("run").unwrap().len() as usize];
+        storage.open("run").unwrap().read_at(0, &mut bytes).unwrap();
+        let last = bytes.len() - 1;
+        bytes[last] ^= 1;
+        storage.create("damaged").unwrap().write_all(&bytes).unwrap();
+        let file = storage.open_unmapped("damaged").unwrap();
+        run[0].records = Records::Spilled { file, start: 0 };
+        assert!(read(&run[0]).unwrap_err().to_string().contains("damaged"));
+    }
+
+    #[test]
     fn a_column_comes_back_from_memory_and_from_a_file() {
         let mut random = 7u64;
         let docs: Vec<Vec<u64>> = (0..500)

@@ -86,7 +86,9 @@ pub enum SegmentOutcome {
     Copied,
     /// Segment whose documents were added anew from their stored values.
     Rebuilt {
-        /// Fields whose values are lost, because they are not stored; and of vectors those of which some cannot be read.
+        /// Fields whose values are lost, because they are not stored.
+        ///
+        /// Fields of vectors are among them where some vectors cannot be read.
         fields_lost: Vec<String>,
     },
     /// Segment of which no document can be read.

@@ -2,10 +2,10 @@
 
 use crate::disk::{Disk, Image, Moment, Promise};
 use crate::states::CrashState;
-use crate::workload::{History, System};
+use crate::workload::{History, System, near};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use treepie::{DocId, ErrorKind, Index, Searcher};
+use treepie::{ErrorKind, Index, Searcher, Value};
 
 /// What is wrong, in words.
 pub(crate) type Verdict<T> = Result<T, String>;
@@ -129,8 +129,16 @@ fn compare(searcher: &Searcher, titles: &[Arc<str>], in_another_order: bool) -> 
     }
     let docs: Vec<_> = searcher.documents().collect::<Result<_, _>>().map_err(failed)?;
     expect("documents one by one", titles.len() as u64, docs.len() as u64)?;
-    let title = |doc: &DocId| Ok(searcher.document(*doc)?["title"].to_string());
-    let mut found = docs.iter().map(title).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let mut found = vec![];
+    for doc in &docs {
+        let fields = searcher.document(*doc).map_err(failed)?;
+        let title = fields["title"].to_string();
+        let vectors = fields.get("near").map_or(&[][..], |vectors| vectors.as_slice());
+        if vectors != [Value::from(near(&title))] {
+            return Err(format!("document {doc} {title:?}: another vector, {vectors:?}"));
+        }
+        found.push(title);
+    }
     let mut titles = titles.to_vec();
     if in_another_order {
         found.sort();

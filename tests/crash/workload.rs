@@ -6,6 +6,7 @@ use crate::states::Dice;
 use std::sync::Arc;
 use treepie::error::CommitOutcome;
 use treepie::query::Query;
+use treepie::schema::{Metric, VectorParams};
 use treepie::storage::Storage;
 use treepie::writer::{CommitInfo, MergePolicy};
 use treepie::{
@@ -92,7 +93,14 @@ fn key_of(title: &str) -> &str {
 
 /// The document of a title.
 pub(crate) fn document(title: &str) -> Document {
-    Document::new().with("title", title).with("kind", "k").with("id", key_of(title))
+    let document = Document::new().with("title", title).with("kind", "k").with("id", key_of(title));
+    document.with("near", near(title))
+}
+
+/// The vector of a title.
+pub(crate) fn near(title: &str) -> [f32; 3] {
+    let sum = |step: usize| title.bytes().step_by(step).map(f32::from).sum();
+    [1.0, sum(1), sum(2)]
 }
 
 /// Merges of one call that a history has room for.
@@ -151,7 +159,8 @@ impl System {
         match history.newest() {
             0 => {
                 let kind = Field::new("kind", FieldKind::Keyword);
-                let schema = Schema::builder().text("title").field(kind);
+                let near = VectorParams::new(3, Metric::Cosine);
+                let schema = Schema::builder().text("title").field(kind).vector("near", near);
                 let schema = match self.without_key {
                     true => schema.keyword("id"),
                     false => {

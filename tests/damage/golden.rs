@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use treepie::query::{ParseOptions, parse};
-use treepie::schema::Detail;
+use treepie::schema::{Detail, Metric, VectorParams};
 use treepie::storage::{Entry, MemoryStorage, Pin, Storage, StorageRead, StorageWrite, WriterLock};
 use treepie::{Document, Error, ErrorKind, Field, FieldKind, Index, Result, Schema, WriterOptions};
 
@@ -45,7 +45,9 @@ pub(crate) fn schema() -> Schema {
     let size = Field::new("size", FieldKind::Decimal { scale: 2 }).many(true);
     let host = Field::new("host", FieldKind::Ip);
     let place = Field::new("place", FieldKind::Path { separator: '/' }).many(true).column(true);
-    let schema = schema.field(host).field(place);
+    let params = VectorParams::new(3, Metric::Cosine);
+    let near = Field::new("near", FieldKind::Vector(params)).many(true);
+    let schema = schema.field(host).field(place).field(near);
     schema.field(kind).field(code).field(size).default_fields(["title", "tag"]).build().unwrap()
 }
 
@@ -119,6 +121,7 @@ fn dense(n: usize, dice: &mut Dice) -> Document {
         (0..n / 60 % 3).for_each(|nth| {
             document.push("place", format!("p{}/q{}/{nth}", n / 60 % 4, n / 60 % 5));
         });
+        (0..n / 60 % 3).for_each(|nth| document.push("near", [1.0, n as f32, nth as f32]));
         (0..n / 60 % 3).for_each(|nth| document.push("size", (n / 60 % 9 + nth) as f64 / 4.0));
     }
     document
@@ -141,6 +144,9 @@ fn text(n: usize, dice: &mut Dice) -> Document {
     for k in 0..n % 4 {
         let value = format!("k{}", n % 5 + k);
         document.push("kind", if n.is_multiple_of(9) { String::new() } else { value });
+    }
+    if n.is_multiple_of(2) {
+        document.push("near", [dice.below(100) as f32, 0.5, -1.0]);
     }
     document.push("code", format!("d{}", dice.below(1_000)));
     document.push("tag", format!("even {}", "odd ".repeat(n % 3)));

@@ -14,7 +14,7 @@ use treepie::storage::Storage;
 use treepie::{DocId, Error, ErrorKind, Hit, Hits, Index, Result, Searcher, Value};
 
 /// Queries of every kind, over lists of every kind.
-const QUERIES: [&str; 58] = [
+const QUERIES: [&str; 59] = [
     "all",
     "tag:even",
     "n3",
@@ -65,6 +65,7 @@ const QUERIES: [&str; 58] = [
     "host:10.0.1.0/24 OR -host:*",
     "host:IN [10.0.0.0 10.0.1.1]",
     "place:p1/q2 OR place:p3/*",
+    "near:* -kind:k1",
     "{title^3 tag}:(even n3)",
     "{title + tag^2}:(even odd)",
     "MAX [all even n3]~0.3",
@@ -194,7 +195,7 @@ fn first(searcher: &Searcher, query: &Query, nth: usize) -> Result<Answer> {
     let search = searcher.search(query).limit(3);
     match nth % 4 {
         0 => search.offset(2).facet("kind", 3).run().map(page),
-        1 => search.total(TotalMode::Unknown).fields(["code"]).run().map(best),
+        1 => search.total(TotalMode::Unknown).fields(["code", "near"]).run().map(best),
         2 => search.pattern_terms(4).run().map(page),
         _ => search.order(Order::Document).facet("title", 2).run().map(page),
     }

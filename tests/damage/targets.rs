@@ -10,6 +10,7 @@ use treepie::analysis::{Analyzer, names};
 use treepie::bitmap::{RoaringBuf, RoaringView};
 use treepie::highlight::PassageOptions;
 use treepie::query::{Fuzziness, ParseOptions, Query, parse};
+use treepie::schema::{Metric, VectorParams};
 use treepie::search::TotalMode;
 use treepie::storage::MemoryStorage;
 use treepie::{DocId, Document, Field, FieldKind, Index, Schema, Searcher, WriterOptions};
@@ -33,7 +34,7 @@ pub(crate) const TARGETS: [(&str, Target); 8] = [
 const DOCS: u64 = 300;
 
 /// What is asked of a segment that may be anything.
-const QUERIES: [&str; 10] = [
+const QUERIES: [&str; 11] = [
     "all AND NOT n3",
     "all n1 w7",
     "\"all n2\"~2",
@@ -44,15 +45,18 @@ const QUERIES: [&str; 10] = [
     "kind:\"\" OR kind:*",
     "title:/w[0-9]2/",
     "PHRASE [all n?]~>2",
+    "near:* -n3",
 ];
 
-/// An index that is quickly read as a whole: one segment of a field with positions and offsets, and one of values.
+/// An index that is quickly read as a whole: one segment of a field with positions and offsets, one of values, and one of
+/// vectors.
 fn small() -> &'static Files {
     static SMALL: OnceLock<Files> = OnceLock::new();
     SMALL.get_or_init(|| {
         let title = Field::new("title", FieldKind::Text).offsets(true);
         let kind = Field::new("kind", FieldKind::Keyword).many(true);
-        let schema = Schema::builder().field(title).field(kind).build().unwrap();
+        let near = Field::new("near", FieldKind::Vector(VectorParams::new(2, Metric::L2)));
+        let schema = Schema::builder().field(title).field(kind).field(near).build().unwrap();
         let storage = Arc::new(MemoryStorage::new());
         let index = Index::options().create_in(storage.clone(), schema).unwrap();
         let options =
@@ -62,6 +66,9 @@ fn small() -> &'static Files {
             let mut document = Document::new().with("title", format!("all n{} w{n}", n % 9));
             for k in 0..n % 3 {
                 document.push("kind", if n % 8 == 1 { String::new() } else { format!("k{k}") });
+            }
+            if n % 4 < 3 {
+                document.push("near", [n as f32, 0.5]);
             }
             writer.add(document).unwrap();
         }
@@ -143,7 +150,7 @@ pub(crate) fn segment(data: &[u8]) {
     scan(edited(data), queries());
 }
 
-/// A segment one section of which is these bytes: dictionary, postings, occurrences, rows, lengths, offsets.
+/// A segment one section of which is these bytes: dictionary, postings, occurrences, rows, lengths, offsets, vectors.
 pub(crate) fn section(data: &[u8]) {
     is_sound_with_section(data);
 }

@@ -70,6 +70,7 @@ mod statistics;
 mod streams;
 mod term_lookups;
 mod typed;
+mod vectors;
 mod why;
 mod why_empty;
 mod windows;

@@ -399,9 +399,12 @@ fn vectors_that_cannot_be_compared_are_refused() {
         }
     };
     let good = [1.0f32, 0.0, 0.0];
-    refused(Query::nearest("v", [1.0f32, 0.0], 3), "a vector of 3 numbers, found 2");
-    refused(Query::nearest("v", [1.0, f32::NAN, 0.0], 3), "finite numbers, found NaN in place 1");
-    refused(Query::nearest("v", [1.0, 0.0, f32::INFINITY], 3), "found inf in place 2");
+    refused(Query::nearest("v", [1.0f32, 0.0], 3), "a vector of 3 numbers, found one of 2");
+    refused(
+        Query::nearest("v", [1.0, f32::NAN, 0.0], 3),
+        "finite numbers, found NaN, number 2 of 3",
+    );
+    refused(Query::nearest("v", [1.0, 0.0, f32::INFINITY], 3), "found inf, number 3 of 3");
     refused(Query::nearest("v", [0.0f32; 3], 3), "a vector with a direction");
     refused(Query::nearest("v", [f32::MIN_POSITIVE, 0.0, 0.0], 3), "a vector with a direction");
     refused(Query::nearest("v", good, 0), "1 neighbour or more, found 0");

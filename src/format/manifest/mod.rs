@@ -56,11 +56,12 @@
 //! has nothing; fewer than there are fields. At least one segment has some.
 //!
 //! The schema: u16 number of fields (1 to 1,024); for each u8 kind (1 text, 2 keyword; with feature bit 8 also 3 i64,
-//! 4 u64, 5 f64, 6 bool, 7 date, 8 decimal, with bit 64 9 ip, and with bit 128 10 path), u8 flags (1 stored, 2 many
+//! 4 u64, 5 f64, 6 bool, 7 date, 8 decimal, with bit 64 9 ip, with bit 128 10 path, and with bit 32768 11 vector), u8 flags (1 stored, 2 many
 //! values, 4 has an analyzer, 8 has one for queries, 16 frequencies, 32 positions, never without 16, 64 another gap
 //! than 100 between the positions of two values, 128 offsets, never without 32 and feature bit 1), u8 length of its
 //! name, its name, for each analyzer u16 length of its spec and its spec, and, if 64 is set, u16 the gap, of a
-//! decimal u8 its digits behind the point, of a path u32 the character that separates names; u16 number of default
+//! decimal u8 its digits behind the point, of a path u32 the character that separates names, of vectors u16 their numbers
+//! (1 to 8,192) and u8 the metric (1 cosine, 2 dot, 3 l2); u16 number of default
 //! fields, and u16 the position of each; with feature bit 4, u16 the position of the key; with feature bit 32, u16
 //! number of fields that keep a column (the module `column`), at least 1, and u16 the position of each, ascending;
 //! with feature bit 512, u16 number of fields with a time zone, at least 1, and of each u16 its position, ascending,
@@ -116,7 +117,7 @@
 //! 1.0: the first. 2.0: versions of the tables that make terms, analyzers of fields. 3.0 and feature bit 2: deletes; 4: a key; 8: typed fields;
 //! 32: columns; 64: addresses, which are typed, too; 128: paths; 256: the
 //! fields `_null` and `_empty` say which fields of a document are so; 512: dates of time zones; 1024: fields added to an index; 2048: segments in the
-//! order of fields; 8192: copies of fields; 16384: segments in the order of similarity.
+//! order of fields; 8192: copies of fields; 16384: segments in the order of similarity; 32768: fields of vectors.
 //!
 //! # Why
 //!

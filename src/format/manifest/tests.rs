@@ -3,7 +3,7 @@
 use super::schema::{FREQUENCIES, POSITIONS};
 use super::*;
 use crate::format::doc_check;
-use crate::schema::{Detail, FIELDS_MAX, Field};
+use crate::schema::{Detail, FIELDS_MAX, Field, Metric, VectorParams};
 use crate::test_sizes::{each_unless_miri, unless_miri};
 use std::ops::Range;
 
@@ -314,6 +314,8 @@ fn what_a_reader_must_know_is_in_the_header_and_nothing_else() {
     let similar = Schema::builder().text("t").order_by_similarity::<&str>([]).build().unwrap();
     let copied = Field::new("words", FieldKind::Text).many(true).copy_of("tags");
     let copied = Schema::builder().keyword("tags").field(copied).build().unwrap();
+    let vectors = VectorParams::new(8_192, Metric::L2);
+    let vectors = Schema::builder().vector("v", vectors).build().unwrap();
     let wider = Schema::builder().text("t").text("u").build().unwrap();
     let narrow = SegmentMeta { n_added_fields: 1, ..example().segments[0] };
     let cases = [
@@ -331,6 +333,7 @@ fn what_a_reader_must_know_is_in_the_header_and_nothing_else() {
         (Manifest { schema: ordered, ..example() }, TYPED | COLUMNS | ORDER),
         (Manifest { schema: copied, ..example() }, COPIES),
         (Manifest { schema: similar, ..example() }, SIMILARITY),
+        (Manifest { schema: vectors, ..example() }, VECTORS),
     ];
     for (manifest, needed) in cases {
         let bytes = manifest.encode().unwrap();
@@ -338,7 +341,7 @@ fn what_a_reader_must_know_is_in_the_header_and_nothing_else() {
         assert_eq!(stated(&bytes), needed);
         assert_eq!(Manifest::decode(&bytes, manifest.generation).unwrap(), manifest);
         let bits = [OFFSETS, DELETES, KEY, TYPED, COLUMNS, ADDRESSES, PATHS, NULLS, ZONES];
-        for others in bits.into_iter().chain([ADDED_FIELDS, ORDER, COPIES, SIMILARITY]) {
+        for others in bits.into_iter().chain([ADDED_FIELDS, ORDER, COPIES, SIMILARITY, VECTORS]) {
             let mut other = bytes.clone();
             let header = Header::encode(FileKind::Manifest, manifest.index_id, needed ^ others);
             other[..HEADER_LEN].copy_from_slice(&header);

@@ -37,7 +37,6 @@ pub(crate) use joined::joined_words;
 pub use limits::TERMS_MAX;
 pub(in crate::query) use limits::check as check_size;
 pub(crate) use memory::BindMemory;
-pub(crate) use neighbors::check as check_vector;
 use part::Part;
 pub(crate) use selected::BoundSelections;
 

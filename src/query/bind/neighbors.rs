@@ -9,7 +9,7 @@ use super::{Normal, Part};
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::nearest::unbound;
 use crate::query::{Neighbors, NeighborsSpec, Place, Query, QueryVector};
-use crate::schema::VectorParams;
+use crate::value::check_vector;
 use std::sync::Arc;
 
 /// Conditions on the way from the root to the clause that is bound.
@@ -110,8 +110,9 @@ impl Binder<'_> {
         match vector {
             QueryVector::Parameter(name) => return Err(unbound(name, place)),
             QueryVector::Numbers(numbers) => {
-                check(numbers.as_slice(), params).map_err(|(expected, found)| {
-                    located(in_text, doing().expected(expected).found(found))
+                let numbers = numbers.as_slice().iter().copied();
+                check_vector(params, numbers).map_err(|wrong| {
+                    located(in_text, doing().expected(wrong.expected).found(wrong.found))
                 })?
             }
             QueryVector::Document(_) => {}
@@ -135,21 +136,5 @@ impl Binder<'_> {
         self.notes.truncate(noted);
         let spec = NeighborsSpec { field: id, vector: vector.clone(), wanted, filter };
         Ok(Clause::Whole(P::neighbors(Arc::new(spec), boost)))
-    }
-}
-
-/// Checks the numbers of a vector that is compared with those of a field; what was expected, and found.
-pub(crate) fn check(numbers: &[f32], params: VectorParams) -> Result<(), (String, String)> {
-    if numbers.len() != usize::from(params.dims) {
-        return Err((format!("a vector of {} numbers", params.dims), numbers.len().to_string()));
-    }
-    if let Some((nth, number)) = numbers.iter().enumerate().find(|(_, it)| !it.is_finite()) {
-        return Err(("finite numbers".into(), format!("{number} in place {nth}")));
-    }
-    match params.metric.takes(numbers) {
-        true => Ok(()),
-        false => {
-            Err(("a vector with a direction".into(), "one whose length is 0 or infinite".into()))
-        }
     }
 }

@@ -25,6 +25,7 @@ mod search;
 mod slow;
 mod typing;
 mod upgrade;
+mod vectors;
 mod what_if;
 mod why_empty;
 
@@ -53,6 +54,10 @@ impl Dir {
 
     pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
         fs::write(self.0.join(name), bytes).unwrap();
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
     }
 
     /// The tool, working in this directory.

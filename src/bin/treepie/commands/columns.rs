@@ -1,4 +1,5 @@
-//! Fields as columns of CSV and TSV. One name has as many columns as a document has values of the field.
+//! Fields as columns of CSV and TSV. One name has as many columns as a document has values of the field. A vector is the text of
+//! its list of numbers.
 
 use serde_json::{Map, Value};
 use treepie::Field;
@@ -45,6 +46,7 @@ impl<'f> Columns<'f> {
         let mut cells = vec![];
         for (field, n_columns) in &self.fields {
             let own = match values.get(&field.name) {
+                Some(value) if field.kind.vector().is_some() => vectors(field, value),
                 Some(Value::Array(values)) => values.clone(),
                 Some(value) => vec![value.clone()],
                 None => vec![],
@@ -54,5 +56,15 @@ impl<'f> Columns<'f> {
             cells.extend(std::iter::repeat_n(Value::Null, missing));
         }
         cells
+    }
+}
+
+/// The vectors of a field, as texts.
+fn vectors(field: &Field, value: &Value) -> Vec<Value> {
+    match value {
+        Value::Array(vectors) if field.many => {
+            vectors.iter().map(|vector| vector.to_string().into()).collect()
+        }
+        vector => vec![vector.to_string().into()],
     }
 }

@@ -26,7 +26,7 @@ use super::WaitArg;
 use crate::{
     args::{Global, byte_size},
     events::EventsArg,
-    failure::{Exit, Outcome, note, warn},
+    failure::{Exit, Outcome, note, usage, warn},
     input::{
         BadRecords, Input, Record, Source,
         encoding::Encodings,
@@ -37,6 +37,7 @@ use crate::{
         remarks::Remarks,
         schema_file,
         settings::{InputSettings, Preset},
+        vector_files::{VectorFile, VectorFiles},
     },
     output::{Color, Output, bytes, duration, grouped, plural},
     progress::{Counters, ProgressLine},
@@ -116,6 +117,13 @@ pub(crate) struct Args {
     order_by_similarity: Option<Vec<String>>,
     #[command(flatten)]
     reading: ReadingArgs,
+    /// Take the vectors of a field from a file, a row a document.
+    ///
+    /// A .npy file of numbers of 16, 32 or 64 bits as NumPy saves them, or .fvecs. Rows are in the order of the documents of all
+    /// inputs, as many as there are of these.
+    #[arg(help_heading = "Input", hide_short_help = true)]
+    #[arg(long, value_name = "FIELD=FILE")]
+    vectors: Vec<VectorFile>,
     /// Add to an index that exists.
     #[arg(help_heading = "Index")]
     #[arg(long, conflicts_with = "overwrite")]
@@ -191,6 +199,7 @@ struct Job {
     null_words: NullWords,
     typed_null_words: Option<Vec<String>>,
     remembered: Remembered,
+    vectors: Vec<VectorFile>,
     nulls: NullsFound,
     remarks: Remarks,
     skip_bad_lines: bool,
@@ -236,6 +245,7 @@ impl Job {
             null_words: null_words.typed(args.null_words.as_deref()),
             typed_null_words: args.null_words,
             remembered: Remembered::default(),
+            vectors: args.vectors,
             nulls: NullsFound::default(),
             remarks: Remarks::default(),
             sources: Source::find_all(&args.inputs)?,
@@ -302,15 +312,21 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let events = events.begin("index", &job.path)?;
     let options = events.listen(Index::options());
     let mut to_remember = vec![];
+    let mut vectors = VectorFiles::default();
     let mut place = Vacated::unless_kept(&job.path);
     let index = match (job.mode, first.as_mut()) {
-        (Mode::Append, _) => options.open(&job.path)?,
+        (Mode::Append, _) => {
+            let index = options.open(&job.path)?;
+            vectors = VectorFiles::open(&job.vectors, index.schema())?;
+            index
+        }
         (_, Some(first)) => {
             let schema = job.schema_for(first)?;
             // Before there is anything of an index.
             if !first.is_empty()? {
                 job.format_of(first, &schema)?;
             }
+            vectors = VectorFiles::open(&job.vectors, &schema)?;
             let kept = Kept { settings: job.settings.clone(), null_words: job.null_words.clone() };
             to_remember = kept.payload(&schema).map_err(|error| error.in_file(&job.path))?;
             // Nothing is there before the first commit, so a build that is interrupted can be run again.
@@ -336,8 +352,10 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let mut n_added = 0;
     let mut formats = Formats::default();
     for input in first.into_iter().map(Ok).chain(inputs) {
-        n_added += job.add(&mut writer, input?, &mut formats, &mut bad)?;
+        let beside = (&mut formats, &mut vectors);
+        n_added += job.add(&mut writer, input?, beside, &mut bad)?;
     }
+    vectors.finish()?;
     if n_added == 0 && job.mode == Mode::Overwrite {
         bad.print();
         return Err(without_documents(&job.path).into());
@@ -532,7 +550,7 @@ impl Job {
         &self,
         writer: &mut IndexWriter,
         mut input: Input,
-        formats: &mut Formats,
+        (formats, vectors): (&mut Formats, &mut VectorFiles),
         bad: &mut BadRecords,
     ) -> Result<u64, Error> {
         if input.is_empty()? {
@@ -543,7 +561,13 @@ impl Job {
         let format = self.format_of(&mut input, writer.schema())?;
         formats.meet(&input, format)?;
         if format != InputFormat::Lines {
-            return self.add_documents(writer, input, format, bad);
+            return self.add_documents(writer, (input, vectors), format, bad);
+        }
+        if !vectors.is_empty() {
+            return Err(usage("reading --vectors")
+                .expected("documents beside it, as JSON, CSV or TSV")
+                .found("lines of plain text")
+                .in_file(&input.name));
         }
         let name = input.name.clone();
         let lines = self.line_format(writer.schema()).map_err(|error| error.in_file(&name))?;
@@ -591,7 +615,7 @@ impl Job {
     fn add_documents(
         &self,
         writer: &mut IndexWriter,
-        input: Input,
+        (input, vectors): (Input, &mut VectorFiles),
         format: InputFormat,
         bad: &mut BadRecords,
     ) -> Result<u64, Error> {
@@ -629,8 +653,16 @@ impl Job {
             }
             for record in batch {
                 match record {
-                    Record::Bad(error) => bad.meet(error)?,
-                    Record::Document { line, document } => {
+                    Record::Bad(error) => {
+                        // It has rows as well.
+                        drop(vectors.next(None)?);
+                        bad.meet(error)?;
+                    }
+                    Record::Document { line, mut document } => {
+                        if let Err(error) = vectors.next(Some(&mut document))? {
+                            bad.meet(error)?;
+                            continue;
+                        }
                         let has_values = document.iter().any(|(_, value)| !value.is_null());
                         match writer.add(document) {
                             Err(error) if error.kind() == ErrorKind::Document => {

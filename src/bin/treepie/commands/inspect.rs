@@ -374,7 +374,12 @@ fn print_document(out: &mut Output, format: Format, index: &Inspector, number: u
         Format::Tsv | Format::Csv => {
             let mut table = Table::new(out, format, &["field", "value"])?;
             for (name, value) in stored {
-                table.row(vec![json!(name), value_to_json(&value)])?;
+                // A list in a cell is one of several values.
+                let cell = match value.as_vector() {
+                    Some(_) => json!(value.to_text()),
+                    None => value_to_json(&value),
+                };
+                table.row(vec![json!(name), cell])?;
             }
             table.finish()?;
         }

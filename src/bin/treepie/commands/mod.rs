@@ -352,7 +352,7 @@ fn is_state(field: &Field) -> bool {
     field.name == NULL_FIELD || field.name == EMPTY_FIELD
 }
 
-/// A number as a number, and what has no like in JSON as its text.
+/// A number as a number, a vector as a list of them, and what has no like in JSON as its text.
 fn value_to_json(value: &treepie::Value) -> Value {
     match value {
         treepie::Value::Null => Value::Null,
@@ -361,6 +361,7 @@ fn value_to_json(value: &treepie::Value) -> Value {
         treepie::Value::F64(number) => (*number).into(),
         treepie::Value::Bool(is_true) => (*is_true).into(),
         treepie::Value::Decimal(number) => decimal_to_json(*number),
+        treepie::Value::Vector(numbers) => numbers.iter().map(|it| Value::from(*it)).collect(),
         other => other.to_text().into(),
     }
 }

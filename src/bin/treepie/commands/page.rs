@@ -24,11 +24,14 @@ pub(super) fn say_why_stopped(object: &mut Value, found: &Hits) {
     }
 }
 
-/// The stored fields to print, in the order they were asked for or declared.
+/// The stored fields to print, in the order they were asked for or declared; vectors only where they are asked for.
 pub(super) fn shown_fields<'s>(schema: &'s Schema, asked: Option<&[String]>) -> Vec<&'s Field> {
     match asked {
         Some(names) => names.iter().filter_map(|name| schema.field(name)).collect(),
-        None => schema.fields().iter().filter(|field| field.stored).collect(),
+        None => {
+            let come = |field: &&Field| field.stored && field.kind.vector().is_none();
+            schema.fields().iter().filter(come).collect()
+        }
     }
 }
 
@@ -44,7 +47,7 @@ pub(super) fn mark<'a>(
     for hit in hits {
         for field in fields {
             if let Some(values) = hit.fields.get(&field.name) {
-                if field.kind.is_typed() || is_state(field) {
+                if field.kind.is_typed() || field.kind.vector().is_some() || is_state(field) {
                     continue;
                 }
                 let values = highlighter.in_document(hit.doc, &field.name, values.texts())?;

@@ -143,7 +143,9 @@ impl<R: Read> Csv<R> {
                     .hint("`many = true` in the schema allows more"));
             }
             filled.extend(fields.iter().map(|field| field.name.clone()));
-            let target = |field: &&treepie::Field| (field.name.clone(), field.kind.is_typed());
+            let says_nothing =
+                |kind: treepie::FieldKind| kind.is_typed() || kind.vector().is_some();
+            let target = |field: &&treepie::Field| (field.name.clone(), says_nothing(field.kind));
             self.targets.push(Target::Fields(fields.iter().map(target).collect()));
         }
         self.settings = settings.clone();

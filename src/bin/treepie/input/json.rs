@@ -1,7 +1,7 @@
 //! JSON: objects, one a line or in any other layout, whose keys are the fields.
 //!
 //! A text, keyword or path field takes a string, and a number or a boolean as its text. A typed field takes what can be its
-//! value, also as a string. Each takes a list of those where the schema says `many`. `null` and an empty list say that the
+//! value, also as a string. A field of vectors takes a list of numbers, or base64 as a string. Each takes a list of those where the schema says `many`. `null` and an empty list say that the
 //! document has no value there, which an index may keep. An empty object says nothing. A name that comes twice in one object
 //! is an error: nobody knows which of the values was meant.
 //!
@@ -36,6 +36,8 @@ pub(crate) struct JsonLines<R> {
     /// Names of the first object of which everything was left out, and its line, as long as there is no other.
     left_out: Option<(u64, Vec<String>)>,
     has_known: bool,
+    /// Paths at which a list of numbers is a vector, once the schema is known.
+    vectors: Option<Vec<String>>,
 }
 
 impl<R: Read> JsonLines<R> {
@@ -48,6 +50,7 @@ impl<R: Read> JsonLines<R> {
             settings: InputSettings::default(),
             left_out: None,
             has_known: false,
+            vectors: None,
         }
     }
 
@@ -65,9 +68,12 @@ impl<R: Read> JsonLines<R> {
 
     /// The next document, or what is wrong with the next object; `name` is the input's.
     pub(crate) fn next(&mut self, schema: &Schema, name: &Path) -> Result<Option<Record>, Error> {
-        let Some((line, leaves)) = self.next_leaves()? else { return Ok(None) };
-        let names = |leaves: &[Leaf]| leaves.iter().map(|leaf| leaf.path.clone()).collect();
         let settings = &self.settings;
+        let vectors = self.vectors.get_or_insert_with(|| settings.sources_of_vectors(schema));
+        let found = leaves_of(&mut self.objects, self.lossy, vectors);
+        let found = found.map_err(|error| self.failure.or(error))?;
+        let Some((line, leaves)) = found else { return Ok(None) };
+        let names = |leaves: &[Leaf]| leaves.iter().map(|leaf| leaf.path.clone()).collect();
         let is_first = !self.has_known && self.left_out.is_none() && settings.ignores_unknown();
         let document = leaves.and_then(|leaves| {
             let of_first = if is_first { names(&leaves) } else { vec![] };
@@ -96,13 +102,22 @@ impl<R: Read> JsonLines<R> {
 
     /// The line of the next object with what is in it, or what is wrong with it.
     pub(crate) fn next_leaves(&mut self) -> Result<Option<Found<Vec<Leaf>>>, Error> {
-        let lossy = self.lossy;
-        let found = self.objects.next(|bytes, place| {
-            text(bytes, lossy, place.line, place.offset)
-                .and_then(|text| object(&text, place, lossy))
-        });
-        found.map_err(|error| self.failure.or(Error::io("reading the input", error)))
+        let found = leaves_of(&mut self.objects, self.lossy, &[]);
+        found.map_err(|error| self.failure.or(error))
     }
+}
+
+/// The line of the next object with what is in it; lists of numbers are texts at the paths of vectors.
+fn leaves_of<R: Read>(
+    objects: &mut Objects<R>,
+    lossy: bool,
+    vectors: &[String],
+) -> Result<Option<Found<Vec<Leaf>>>, Error> {
+    let found = objects.next(|bytes, place| {
+        let text = text(bytes, lossy, place.line, place.offset)?;
+        object(&text, place, lossy, vectors)
+    });
+    found.map_err(|error| Error::io("reading the input", error))
 }
 
 /// The leaves under the names of the fields that get them, without those that are to be left out.
@@ -260,7 +275,10 @@ fn one_value(value: Value, field: &Field, line: u64) -> Result<treepie::Value, E
         (_, Value::Number(number)) => Ok(written(&number).into()),
         (kind, other @ (Value::Array(_) | Value::Object(_))) => {
             Err(bad(format!("reading the {} field '{}'", kind.name(), field.name), line)
-                .expected("a string, a number or a boolean")
+                .expected(match kind.vector() {
+                    Some(_) => "a list of numbers, or base64",
+                    None => "a string, a number or a boolean",
+                })
                 .found(described(&other)))
         }
     }
@@ -480,7 +498,7 @@ mod tests {
         assert_eq!(flat(&text).unwrap().split(' ').count(), 100);
         let keys: Vec<_> = (0..50).map(|n| format!("\"k{n}\":1")).collect();
         let record = format!("{{{0},\"o\":{{{0}}}}}", keys.join(","));
-        let leaves = object(&record, Place::of_line(1), false).unwrap();
+        let leaves = object(&record, Place::of_line(1), false, &[]).unwrap();
         let paths: std::collections::HashSet<_> = leaves.iter().map(|leaf| &leaf.path).collect();
         assert_eq!((leaves.len(), paths.len()), (101, 101));
     }

@@ -21,6 +21,8 @@ mod scan;
 pub(crate) mod schema_file;
 pub(crate) mod settings;
 mod settings_file;
+pub(crate) mod vector_files;
+pub(crate) mod vectors;
 
 use std::{
     fs::{self, File},

@@ -2,7 +2,7 @@
 //!
 //! ```toml
 //! [fields.title]
-//! type = "text"        # text | keyword | i64 | u64 | f64 | bool | date | decimal | ip | path
+//! type = "text"        # text | keyword | i64 | u64 | f64 | bool | date | decimal | ip | path | vector
 //! stored = true        # default true
 //! positions = true     # where words stand, for phrases; default true, text only
 //! frequencies = true   # how often words occur, for ranking; default true, text only
@@ -21,6 +21,10 @@
 //! [fields.place]
 //! type = "path"        # home/kitchen/pans
 //! separator = "/"      # what stands between names; default "/", path only; "\\" for C:\dir
+//! [fields.embedding]
+//! type = "vector"
+//! dims = 384           # numbers of each; vector only
+//! metric = "cosine"    # cosine | dot | l2; default cosine, vector only
 //! [fields."brand.text"]
 //! type = "text"
 //! copy_of = "brand"    # also has the values of this field; text and keyword only, never stored
@@ -38,13 +42,16 @@
 //! Settings of reading inputs are described in [`settings`](super::settings).
 
 mod print;
+mod vectors;
 
 use std::{ops::Range, path::Path};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use treepie::analysis::{Analyzer, Analyzers};
-use treepie::schema::{DECIMAL_SCALE_MAX, Detail, PATH_SEPARATOR_DEFAULT, SchemaBuilder};
+use treepie::schema::{
+    DECIMAL_SCALE_MAX, Detail, Metric, PATH_SEPARATOR_DEFAULT, SchemaBuilder, VectorParams,
+};
 use treepie::value::Zone;
 use treepie::{Error, ErrorKind, Field, FieldKind, Schema};
 
@@ -195,7 +202,7 @@ impl File<'_> {
         let (mut positions, mut frequencies) = (None, true);
         let (mut text_only, mut copy_of) = (None, None);
         let (mut scale, mut column, mut separator, mut zone) = (None, None, None, None);
-        let mut normalizer = None;
+        let (mut normalizer, mut dims, mut metric) = (None, None, None);
         for (key, span, value) in in_order(self.table(value, span, name)?) {
             match key {
                 "type" => kind = Some(self.kind(value, span)?),
@@ -231,6 +238,8 @@ impl File<'_> {
                 "normalizer" => normalizer = Some((self.normalizer(name, value, &span)?, span)),
                 "scale" => scale = Some((self.scale(value, &span)?, span)),
                 "separator" => separator = Some((self.character(value, &span, key)?, span)),
+                "dims" => dims = Some((self.dims(value, &span)?, span)),
+                "metric" => metric = Some((self.metric(value, &span)?, span)),
                 "zone" => zone = Some((self.zone(value, &span, key)?, span)),
                 // Columns of keywords are for facets.
                 "column" | "facet" => {
@@ -239,7 +248,7 @@ impl File<'_> {
                 // Read by others.
                 key if settings_file::KEYS_OF_FIELDS.contains(&key) => {}
                 _ => {
-                    let known = "type, stored, many, copy_of, null_words, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, normalizer, scale, separator, zone, column, from, date_format, decimal_comma, thousands_comma or split";
+                    let known = "type, stored, many, copy_of, null_words, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, normalizer, scale, separator, zone, dims, metric, column, from, date_format, decimal_comma, thousands_comma or split";
                     return Err(self.unknown(span, key, known));
                 }
             }
@@ -272,6 +281,7 @@ impl File<'_> {
                     .found(format!("it in a {} field", kind.name())));
             }
         };
+        let kind = self.of_vectors(kind, (name, span), dims, metric)?;
         field.kind = match (kind, separator) {
             (FieldKind::Path { .. }, Some((separator, _))) => FieldKind::Path { separator },
             (kind, None) => kind,
@@ -306,7 +316,7 @@ impl File<'_> {
             None => None,
         };
         field.column = match column {
-            Some((_, span)) if kind == FieldKind::Text => {
+            Some((_, span)) if kind == FieldKind::Text || kind.vector().is_some() => {
                 return Err(self
                     .wrong(span)
                     .expected("'column' in fields of keywords, paths, numbers, booleans, dates and addresses only")
@@ -347,8 +357,8 @@ impl File<'_> {
     }
 
     fn kind(&self, value: &DeValue<'_>, span: Range<usize>) -> Result<FieldKind, Error> {
-        const LATER: [&str; 2] = ["geo", "vector"];
-        const KINDS: &str = "text, keyword, i64, u64, f64, bool, date, decimal, ip or path";
+        const LATER: [&str; 1] = ["geo"];
+        const KINDS: &str = "text, keyword, i64, u64, f64, bool, date, decimal, ip, path or vector";
         match value.as_str() {
             Some("text") => Ok(FieldKind::Text),
             Some("keyword") => Ok(FieldKind::Keyword),
@@ -360,6 +370,7 @@ impl File<'_> {
             Some("decimal") => Ok(FieldKind::Decimal { scale: 0 }),
             Some("ip") => Ok(FieldKind::Ip),
             Some("path") => Ok(FieldKind::Path { separator: PATH_SEPARATOR_DEFAULT }),
+            Some("vector") => Ok(FieldKind::Vector(VectorParams::new(1, Metric::default()))),
             Some(later) if LATER.contains(&later) => {
                 Err(self.not_yet(format!("type \"{later}\""), span))
             }
@@ -665,7 +676,10 @@ mod tests {
                 "'query_analyzer' in text fields only",
             ),
             ("[fields.a]\ntype = \"keyword\"\nanalyzer = \"default\"", "in text fields only"),
-            ("[fields.a]\ntype = 3", "ip or path for 'type', found a value of type integer"),
+            (
+                "[fields.a]\ntype = 3",
+                "ip, path or vector for 'type', found a value of type integer",
+            ),
             ("[fields.a]\ntype = \"text\"\nposition_gap = -1", "0 to 65535 for 'position_gap'"),
             ("[fields.a]\ntype = \"text\"\nposition_gap = \"1\"", "a whole number for"),
             ("[fields.a]\ntype = \"keyword\"\nposition_gap = 1", "in text fields only"),

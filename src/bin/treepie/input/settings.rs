@@ -158,6 +158,13 @@ impl InputSettings {
         schema.fields().iter().map(source).collect()
     }
 
+    /// Names of the columns and keys that vectors come from.
+    pub(crate) fn sources_of_vectors(&self, schema: &Schema) -> Vec<String> {
+        let sources = self.sources(schema).into_iter().zip(schema.fields());
+        let of_vectors = sources.filter(|(_, field)| field.kind.vector().is_some());
+        of_vectors.map(|(source, _)| source).collect()
+    }
+
     /// Notes a column or key that no field is of.
     pub(crate) fn leave_out(&self, name: &str) {
         let mut names = self.left_out.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -16,6 +16,7 @@ use crate::input::{
     null_words::NullFilter,
     remarks::{NumberWatch, Remarks},
     settings::InputSettings,
+    vectors::VectorTexts,
 };
 
 /// Batches of documents that wait for the writer at the most.
@@ -48,8 +49,10 @@ impl Parser {
     ) {
         let Parser { schema, name, settings, lossy, nulls, .. } = &self;
         let mut watch = self.watches_numbers.then(|| NumberWatch::new(self.remarks.clone()));
+        let vectors = VectorTexts::of(schema);
         let mut look = |record: &mut Record| {
             nulls.apply(record);
+            vectors.apply(record, name);
             if let Some(watch) = &mut watch {
                 watch.look(record, schema, name);
             }
@@ -101,6 +104,9 @@ fn send_batches(
 }
 
 fn text_bytes(document: &Document) -> usize {
-    let len = |value: &Value| value.as_str().map_or(size_of::<Value>(), str::len);
+    let len = |value: &Value| match value.as_vector() {
+        Some(numbers) => size_of_val(numbers),
+        None => value.as_str().map_or(size_of::<Value>(), str::len),
+    };
     document.iter().map(|(name, value)| name.len() + len(value)).sum()
 }

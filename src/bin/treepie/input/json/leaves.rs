@@ -50,13 +50,15 @@ impl From<serde_json::Error> for NoLeaves {
 
 /// The leaves of a record in the order that they are first met in.
 #[derive(Default)]
-struct Leaves {
+struct Leaves<'v> {
     leaves: Vec<Leaf>,
     /// Positions of leaves by path, once there are so many that looking through them takes long.
     by_path: HashMap<String, usize>,
+    /// Paths of vectors.
+    vectors: &'v [String],
 }
 
-impl Leaves {
+impl Leaves<'_> {
     /// The leaf of a path; `is_list` where what comes is in a list.
     fn at(&mut self, path: &str, is_list: bool) -> &mut Leaf {
         const FEW: usize = 16;
@@ -104,18 +106,32 @@ impl Leaves {
             }
             let path = if path.is_empty() { key } else { format!("{path}.{key}") };
             match raw.get().as_bytes() {
+                [b'[', ..] if self.is_vector(raw, &path) => {
+                    self.at(&path, is_list).values.push(raw.get().into());
+                    has_any = true;
+                }
                 [b'[', ..] => {
                     let values: Vec<&RawValue> = serde_json::from_str(raw.get())?;
                     self.at(&path, true);
                     has_any = true;
                     for value in values {
-                        self.add(value, &path, true, levels)?;
+                        match self.is_vector(value, &path) {
+                            true => self.at(&path, true).values.push(value.get().into()),
+                            false => drop(self.add(value, &path, true, levels)?),
+                        }
                     }
                 }
                 _ => has_any |= self.add(raw, &path, is_list, levels)?,
             }
         }
         Ok(has_any)
+    }
+
+    /// Whether a list is one of numbers, not of such lists or texts, at the path of vectors.
+    fn is_vector(&self, raw: &RawValue, path: &str) -> bool {
+        let list = raw.get().strip_prefix('[').map(str::trim_start);
+        self.vectors.iter().any(|vector| vector == path)
+            && list.is_some_and(|list| !list.starts_with(['[', '"', '{', ']']))
     }
 
     /// Adds a value; whether it is one. An object is none if nothing is in it but such objects.
@@ -149,7 +165,14 @@ impl Leaves {
 }
 
 /// Reads the object at a place. If `lossy`, half of a surrogate pair becomes U+FFFD.
-pub(crate) fn object(text: &str, place: Place, lossy: bool) -> Result<Vec<Leaf>, Error> {
+///
+/// Lists of numbers at the paths of `vectors` are texts.
+pub(crate) fn object(
+    text: &str,
+    place: Place,
+    lossy: bool,
+    vectors: &[String],
+) -> Result<Vec<Leaf>, Error> {
     let line = place.line;
     let wrong = |found: String| bad("reading JSON", line).expected("an object").found(found);
     let at = |at: Place| match at.line == line {
@@ -157,7 +180,7 @@ pub(crate) fn object(text: &str, place: Place, lossy: bool) -> Result<Vec<Leaf>,
         false => format!("in line {} at column {}", at.line, at.column),
     };
     let is_object = text.trim_start().starts_with('{');
-    let mut leaves = Leaves::default();
+    let mut leaves = Leaves { vectors, ..Leaves::default() };
     let error = match leaves.add_object(text, "", false, LEVELS_MAX) {
         Ok(_) => return Ok(leaves.leaves),
         Err(NoLeaves::TooDeep) => {
@@ -190,7 +213,7 @@ pub(crate) fn object(text: &str, place: Place, lossy: bool) -> Result<Vec<Leaf>,
     };
     if let Some(found) = lone_surrogate(text, 0) {
         if lossy {
-            return object(&without_lone_surrogates(text, found), place, false);
+            return object(&without_lone_surrogates(text, found), place, false, vectors);
         }
         return Err(bad("reading JSON", line)
             .expected("escapes of whole characters")

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, fmt::Write};
 
 use treepie::schema::{
-    Detail, EMPTY_FIELD, NULL_FIELD, PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT,
+    Detail, EMPTY_FIELD, Metric, NULL_FIELD, PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT,
 };
 use treepie::{Field, FieldKind, Schema};
 
@@ -95,6 +95,12 @@ fn print_all<'w>(
             && separator != PATH_SEPARATOR_DEFAULT
         {
             let _ = writeln!(text, "separator = {}", toml::Value::from(String::from(separator)));
+        }
+        if let Some(params) = field.kind.vector() {
+            let _ = writeln!(text, "dims = {}", params.dims);
+            if params.metric != Metric::default() {
+                let _ = writeln!(text, "metric = \"{}\"", params.metric.name());
+            }
         }
         if let Some(zone) = &field.zone {
             let _ = writeln!(text, "zone = {}", toml::Value::from(zone.as_str()));

@@ -1,0 +1,131 @@
+//! Keys of fields of vectors.
+
+use std::ops::Range;
+
+use toml::de::DeValue;
+use treepie::schema::{Metric, VECTOR_DIMS_MAX, VectorParams};
+use treepie::{Error, FieldKind};
+
+use super::File;
+
+/// Value of a key, and where the key stands.
+type Said<T> = Option<(T, Range<usize>)>;
+
+impl File<'_> {
+    /// The kind of a field with its dimensions and metric; they are refused of another kind.
+    pub(super) fn of_vectors(
+        &self,
+        kind: FieldKind,
+        (name, span): (&str, &Range<usize>),
+        dims: Said<u16>,
+        metric: Said<Metric>,
+    ) -> Result<FieldKind, Error> {
+        if let FieldKind::Vector(_) = kind {
+            let Some((dims, _)) = dims else {
+                return Err(self
+                    .wrong(span.clone())
+                    .expected("'dims', the numbers of a vector")
+                    .found(format!("the vector field '{name}' without it")));
+            };
+            let metric = metric.map_or(Metric::default(), |(metric, _)| metric);
+            return Ok(FieldKind::Vector(VectorParams::new(dims, metric)));
+        }
+        let dims = dims.map(|(_, span)| ("dims", span));
+        match dims.or_else(|| metric.map(|(_, span)| ("metric", span))) {
+            None => Ok(kind),
+            Some((key, span)) => Err(self
+                .wrong(span)
+                .expected(format!("'{key}' in vector fields only"))
+                .found(format!("it in a {} field", kind.name()))),
+        }
+    }
+
+    pub(super) fn dims(&self, value: &DeValue<'_>, span: &Range<usize>) -> Result<u16, Error> {
+        let dims = self.places(value, span, "dims")?;
+        match (1..=VECTOR_DIMS_MAX).contains(&dims) {
+            true => Ok(dims),
+            false => Err(self
+                .wrong(span.clone())
+                .expected(format!("1 to {VECTOR_DIMS_MAX} for 'dims'"))
+                .found(dims.to_string())),
+        }
+    }
+
+    pub(super) fn metric(&self, value: &DeValue<'_>, span: &Range<usize>) -> Result<Metric, Error> {
+        let names = Metric::ALL.map(Metric::name).join(", ");
+        let Some(name) = value.as_str() else {
+            return Err(self.kind_of(span.clone(), "metric", &format!("one of {names}"), value));
+        };
+        Metric::of_name(name).ok_or_else(|| {
+            let error = self.wrong(span.clone()).expected(format!("one of {names} for 'metric'"));
+            error.found(format!("'{name}'"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{parse, print};
+    use super::*;
+    use treepie::{Field, Schema};
+
+    #[test]
+    fn fields_of_vectors_are_read_and_printed() {
+        let text = "[fields.v]\ntype = \"vector\"\ndims = 384\n\
+                    [fields.w]\ntype = \"vector\"\ndims = 2\nmetric = \"l2\"\nstored = false\nmany = true\n";
+        let of = |dims, metric| FieldKind::Vector(VectorParams::new(dims, metric));
+        let w = Field::new("w", of(2, Metric::L2)).stored(false).many(true);
+        let v = Field::new("v", of(384, Metric::Cosine));
+        let schema = Schema::builder().field(v).field(w).build().unwrap();
+        assert_eq!(parse(text).unwrap(), schema);
+        assert_eq!(print(&schema), text);
+        let metric = text.replace("384", "384\nmetric = \"cosine\"");
+        assert_eq!(parse(&metric).unwrap(), schema);
+    }
+
+    #[test]
+    fn keys_of_vectors_are_told_with_their_line() {
+        for (text, words) in [
+            (
+                "type = \"vector\"",
+                "'dims', the numbers of a vector, found the vector field 'v' without it (line 1)",
+            ),
+            ("type = \"vector\"\ndims = 0", "1 to 8192 for 'dims', found 0 (line 3)"),
+            ("type = \"vector\"\ndims = 8193", "1 to 8192 for 'dims', found 8193 (line 3)"),
+            ("type = \"vector\"\ndims = \"8\"", "a whole number for 'dims'"),
+            (
+                "type = \"vector\"\ndims = 8\nmetric = \"euclid\"",
+                "one of cosine, dot, l2 for 'metric', found 'euclid' (line 4)",
+            ),
+            ("type = \"vector\"\ndims = 8\nmetric = 2", "one of cosine, dot, l2 for 'metric'"),
+            (
+                "type = \"keyword\"\ndims = 8",
+                "'dims' in vector fields only, found it in a keyword field (line 3)",
+            ),
+            (
+                "type = \"text\"\nmetric = \"dot\"",
+                "'metric' in vector fields only, found it in a text field (line 3)",
+            ),
+            ("type = \"vector\"\ndims = 8\ncolumn = true", "found it in a vector field (line 4)"),
+            (
+                "type = \"vector\"\ndims = 8\nanalyzer = \"default\"",
+                "'analyzer' in text fields only",
+            ),
+            ("type = \"vector\"\ndims = 8\ncodes = \"i8\"", "found 'codes' (line 4)"),
+            ("type = \"vector\"\ndims = 8\n[index]\nkey = \"v\"", "a vector field"),
+            (
+                "type = \"vector\"\ndims = 8\n[index]\ndefault_fields = [\"v\"]",
+                "the vector field 'v'",
+            ),
+            (
+                "type = \"vector\"\ndims = 8\n[index]\norder = [\"v\"]",
+                "the vector field 'v'; vectors have no order",
+            ),
+        ] {
+            let error = parse(&format!("[fields.v]\n{text}\n")).unwrap_err().to_string();
+            assert!(error.contains(words), "{text}\n{error}");
+        }
+        let copy = "[fields.v]\ntype = \"vector\"\ndims = 8\n[fields.c]\ntype = \"text\"\ncopy_of = \"v\"\n";
+        assert!(parse(copy).unwrap_err().to_string().contains("a vector field"));
+    }
+}

@@ -1,0 +1,502 @@
+//! Files of vectors beside the documents: a row for each, in their order.
+//!
+//! `.npy` files are those that NumPy saves: a table of numbers of 16, 32 or 64 bits, little-endian, row by row. `.fvecs` files have,
+//! for each row, how many numbers there are and the numbers, of 32 bits. Rows are read one after the other. Numbers of
+//! other bits become the nearest of 32.
+
+use std::{
+    fs::File,
+    io::{self, BufReader, Read},
+    path::{Path, PathBuf},
+};
+
+use treepie::{Document, Error, ErrorKind, Schema};
+
+use crate::failure::{unread, usage};
+
+const READING: &str = "reading vectors";
+/// Bytes that a `.npy` file begins with.
+const NPY: &[u8] = b"\x93NUMPY";
+/// Longest description of a table.
+const HEADER_BYTES_MAX: usize = 64 << 10;
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// Field and file, as they are typed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct VectorFile {
+    field: String,
+    path: PathBuf,
+}
+
+impl std::str::FromStr for VectorFile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((field, path)) if !field.is_empty() && !path.is_empty() => {
+                Ok(VectorFile { field: field.to_owned(), path: path.into() })
+            }
+            _ => Err("expected FIELD=FILE".to_owned()),
+        }
+    }
+}
+
+/// Files whose rows go with the documents that come.
+#[derive(Debug, Default)]
+pub(crate) struct VectorFiles(Vec<Rows<BufReader<File>>>);
+
+impl VectorFiles {
+    /// Opens files for fields of a schema.
+    pub(crate) fn open(files: &[VectorFile], schema: &Schema) -> Result<Self, Error> {
+        let mut opened = vec![];
+        for (nth, VectorFile { field, path }) in files.iter().enumerate() {
+            let of_schema = schema.field(field);
+            let Some(params) = of_schema.and_then(|field| field.kind.vector()) else {
+                let expected = usage("reading --vectors").expected("a vector field of the schema");
+                return Err(expected.found(match of_schema {
+                    Some(other) => format!("the {} field '{field}'", other.kind.name()),
+                    None => format!("'{field}'"),
+                }));
+            };
+            if files[..nth].iter().any(|other| other.field == *field) {
+                let expected = usage("reading --vectors").expected("one file of each field");
+                return Err(expected.found(format!("'{field}' twice")));
+            }
+            let file = File::open(path).map_err(unread(READING, path))?;
+            let len = file.metadata().ok().filter(|it| it.is_file()).map(|it| it.len());
+            let from = BufReader::with_capacity(BUFFER_BYTES, file);
+            let rows = Rows::open(from, len, field, path, params.dims);
+            opened.push(rows.map_err(|error| error.in_file(path))?);
+        }
+        Ok(VectorFiles(opened))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Goes on by a row of each file, and gives them to a document, if there is one: one that cannot be read has rows too.
+    ///
+    /// # Errors
+    ///
+    /// One that ends everything, or of one of the rows.
+    pub(crate) fn next(
+        &mut self,
+        document: Option<&mut Document>,
+    ) -> Result<Result<(), Error>, Error> {
+        let mut document = document;
+        let mut read = Ok(());
+        for rows in &mut self.0 {
+            let numbers = rows.next().map_err(|error| error.in_file(&rows.path))?;
+            let Some(document) = document.as_deref_mut() else { continue };
+            match numbers.iter().position(|number| !number.is_finite()) {
+                None => document.push(&*rows.field, numbers),
+                Some(at) => {
+                    let what =
+                        format!("reading row {} of the vectors of '{}'", rows.n_read, rows.field);
+                    let error = Error::new(ErrorKind::Document, what).expected("finite numbers");
+                    read = Err(error
+                        .found(format!("{}, number {} of {}", numbers[at], at + 1, numbers.len()))
+                        .in_file(&rows.path));
+                }
+            }
+        }
+        Ok(read)
+    }
+
+    /// Refuses files with rows that no document came for.
+    pub(crate) fn finish(&mut self) -> Result<(), Error> {
+        self.0
+            .iter_mut()
+            .try_for_each(|rows| rows.expect_end().map_err(|error| error.in_file(&rows.path)))
+    }
+}
+
+/// Rows of a file, one after the other.
+#[derive(Debug)]
+struct Rows<R> {
+    from: R,
+    field: String,
+    path: PathBuf,
+    layout: Layout,
+    dims: usize,
+    /// Rows in all, if the file says it.
+    n_rows: Option<u64>,
+    n_read: u64,
+    bytes: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Layout {
+    /// Numbers of these bits.
+    Npy(Bits),
+    Fvecs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Bits {
+    F16,
+    F32,
+    F64,
+}
+
+impl Layout {
+    fn number_len(self) -> usize {
+        match self {
+            Layout::Npy(Bits::F16) => 2,
+            Layout::Npy(Bits::F32) | Layout::Fvecs => 4,
+            Layout::Npy(Bits::F64) => 8,
+        }
+    }
+
+    /// Bytes of a row of so many numbers.
+    fn row_len(self, dims: usize) -> usize {
+        let of_head = if self == Layout::Fvecs { size_of::<u32>() } else { 0 };
+        of_head + dims * self.number_len()
+    }
+}
+
+fn wrong(what: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Document, what)
+}
+
+impl<R: Read> Rows<R> {
+    /// Reads what is before the rows, and compares it with the field and with the bytes that there are.
+    fn open(
+        mut from: R,
+        len: Option<u64>,
+        field: &str,
+        path: &Path,
+        dims: u16,
+    ) -> Result<Self, Error> {
+        let is_fvecs = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("fvecs"));
+        let (layout, n_rows) = match is_fvecs {
+            true => (Layout::Fvecs, None),
+            false => {
+                let table = Table::read(&mut from)?;
+                table.check(dims, len)?;
+                (Layout::Npy(table.bits), Some(table.n_rows))
+            }
+        };
+        let (field, path, dims) = (field.to_owned(), path.to_owned(), usize::from(dims));
+        Ok(Rows { from, field, path, layout, dims, n_rows, n_read: 0, bytes: vec![] })
+    }
+
+    /// The next row; an error if there is none.
+    fn next(&mut self) -> Result<Vec<f32>, Error> {
+        let n_before = self.n_read;
+        if self.n_rows == Some(n_before) || !self.fill()? {
+            return Err(wrong(format!("{READING} of '{}'", self.field))
+                .expected("a row for each document")
+                .found(format!("{n_before} rows, and more documents")));
+        }
+        self.n_read += 1;
+        let mut numbers = &self.bytes[..];
+        if self.layout == Layout::Fvecs {
+            let (head, behind) = numbers.split_first_chunk().unwrap_or((&[0; 4], &[]));
+            let dims = i32::from_le_bytes(*head);
+            if usize::try_from(dims) != Ok(self.dims) {
+                return Err(wrong(format!(
+                    "reading row {} of the vectors of '{}'",
+                    self.n_read, self.field
+                ))
+                .expected(format!("{} numbers, as the schema says", self.dims))
+                .found(dims.to_string()));
+            }
+            numbers = behind;
+        }
+        Ok(match self.layout {
+            Layout::Npy(Bits::F16) => {
+                numbers.as_chunks().0.iter().map(|it| f32_of_f16(u16::from_le_bytes(*it))).collect()
+            }
+            Layout::Npy(Bits::F64) => {
+                numbers.as_chunks().0.iter().map(|it| f64::from_le_bytes(*it) as f32).collect()
+            }
+            _ => numbers.as_chunks().0.iter().map(|it| f32::from_le_bytes(*it)).collect(),
+        })
+    }
+
+    /// Reads the bytes of the next row; whether there are any.
+    fn fill(&mut self) -> Result<bool, Error> {
+        let row_len = self.layout.row_len(self.dims);
+        self.bytes.clear();
+        let read = (&mut self.from).take(row_len as u64).read_to_end(&mut self.bytes);
+        match read.map_err(|error| Error::io(READING, error))? {
+            0 if self.n_rows.is_none() => Ok(false),
+            n if n < row_len => {
+                let row = self.n_read + 1;
+                Err(wrong(format!("reading row {row} of the vectors of '{}'", self.field))
+                    .expected(format!("{row_len} bytes"))
+                    .found(format!("{n}, and the end of the file")))
+            }
+            _ => Ok(true),
+        }
+    }
+
+    fn expect_end(&mut self) -> Result<(), Error> {
+        let n_read = self.n_read;
+        let found = match self.n_rows {
+            Some(n_rows) if n_rows == n_read => return Ok(()),
+            Some(n_rows) => format!("{n_rows} rows"),
+            None => match self.fill()? {
+                true => "more rows".to_owned(),
+                false => return Ok(()),
+            },
+        };
+        Err(wrong(format!("{READING} of '{}'", self.field))
+            .expected(format!("a row for each of {n_read} documents"))
+            .found(found))
+    }
+}
+
+/// Table of numbers as the header of a `.npy` file describes it.
+#[derive(Debug, PartialEq)]
+struct Table {
+    bits: Bits,
+    n_rows: u64,
+    dims: u64,
+    header_len: u64,
+}
+
+impl Table {
+    fn read(from: &mut impl Read) -> Result<Self, Error> {
+        let mut begin = [0; 8];
+        read_exact(from, &mut begin)?;
+        let [magic @ .., major, _] = &begin;
+        if magic != NPY {
+            return Err(wrong(READING)
+                .expected("a .npy file, or the rows of a file that is called .fvecs")
+                .found(format!("the bytes {magic:02x?} at its beginning")));
+        }
+        let (len, len_bytes) = match major {
+            1 => {
+                let mut len = [0; 2];
+                read_exact(from, &mut len)?;
+                (u32::from(u16::from_le_bytes(len)), len.len())
+            }
+            2 | 3 => {
+                let mut len = [0; 4];
+                read_exact(from, &mut len)?;
+                (u32::from_le_bytes(len), len.len())
+            }
+            other => {
+                return Err(wrong(READING)
+                    .expected("a .npy file of version 1 to 3")
+                    .found(other.to_string()));
+            }
+        };
+        if len as usize > HEADER_BYTES_MAX {
+            return Err(wrong(READING)
+                .expected(format!("a .npy file with a header of at most {HEADER_BYTES_MAX} bytes"))
+                .found(len.to_string()));
+        }
+        let mut header = vec![0; len as usize];
+        read_exact(from, &mut header)?;
+        let header = String::from_utf8_lossy(&header);
+        let header_len = (begin.len() + len_bytes + header.len()) as u64;
+        Self::of_header(&header).map(|table| Table { header_len, ..table })
+    }
+
+    /// Compares it with the vectors of a field, and with the bytes of the whole file.
+    fn check(&self, dims: u16, len: Option<u64>) -> Result<(), Error> {
+        if self.dims != u64::from(dims) {
+            return Err(wrong(READING)
+                .expected(format!("rows of {dims} numbers, as the schema says"))
+                .found(format!("rows of {}", self.dims)));
+        }
+        let row_len = Layout::Npy(self.bits).row_len(dims.into()) as u64;
+        let expected = self.n_rows.saturating_mul(row_len).saturating_add(self.header_len);
+        match len.filter(|len| *len != expected) {
+            None => Ok(()),
+            Some(len) => Err(wrong(READING)
+                .expected(format!("{expected} bytes, as the header says"))
+                .found(len.to_string())),
+        }
+    }
+
+    /// Reads `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`.
+    fn of_header(header: &str) -> Result<Self, Error> {
+        let entry = |name: &str| {
+            let behind = ["'", "\""].iter().find_map(|quote| {
+                let (_, behind) = header.split_once(&format!("{quote}{name}{quote}"))?;
+                behind.trim_start().strip_prefix(':').map(str::trim_start)
+            });
+            behind.ok_or_else(|| {
+                wrong(READING)
+                    .expected(format!("'{name}' in the header of a .npy file"))
+                    .found("none")
+            })
+        };
+        let described = entry("descr")?;
+        // In quotes, unless it is a list of several.
+        let kind = described.split(['\'', '"']).nth(1).filter(|_| !described.starts_with('['));
+        let bits = match kind.unwrap_or(described) {
+            "<f2" => Bits::F16,
+            "<f4" => Bits::F32,
+            "<f8" => Bits::F64,
+            other => {
+                return Err(wrong(READING)
+                    .expected("numbers of the type <f4, <f2 or <f8")
+                    .found(other.chars().take(60).collect::<String>()));
+            }
+        };
+        if !entry("fortran_order")?.starts_with("False") {
+            return Err(wrong(READING)
+                .expected("a table that lies row by row")
+                .found("one that lies column by column (fortran_order)"));
+        }
+        let shape = entry("shape")?.strip_prefix('(').and_then(|shape| shape.split_once(')'));
+        let shape = shape.map_or("", |(shape, _)| shape);
+        let numbers = shape.split(',').map(str::trim).filter(|number| !number.is_empty());
+        let numbers: Option<Vec<u64>> = numbers.map(|number| number.parse().ok()).collect();
+        match numbers.as_deref() {
+            Some(&[n_rows, dims]) => Ok(Table { bits, n_rows, dims, header_len: 0 }),
+            _ => Err(wrong(READING)
+                .expected("a table of two dimensions")
+                .found(format!("the shape ({shape})"))),
+        }
+    }
+}
+
+fn read_exact(from: &mut impl Read, bytes: &mut [u8]) -> Result<(), Error> {
+    from.read_exact(bytes).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            wrong(READING).expected("the header of a .npy file").found("the end of the file")
+        }
+        _ => Error::io(READING, error),
+    })
+}
+
+/// A number of 16 bits: five of an exponent, ten behind the point.
+fn f32_of_f16(bits: u16) -> f32 {
+    let (exponent, fraction) = (u32::from(bits >> 10 & 31), u32::from(bits & 1023));
+    let magnitude = match exponent {
+        0 => fraction as f32 / (1 << 24) as f32,
+        31 => f32::from_bits(0xFF << 23 | fraction << 13),
+        _ => f32::from_bits((exponent + 112) << 23 | fraction << 13),
+    };
+    if bits >> 15 == 0 { magnitude } else { -magnitude }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn npy(header: &str, rows: &[u8]) -> Vec<u8> {
+        let len = (header.len() as u16).to_le_bytes();
+        [NPY, &[1, 0], &len[..], header.as_bytes(), rows].concat()
+    }
+
+    const HEADER: &str = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }     \n";
+
+    fn open(bytes: &[u8], name: &str) -> Result<Rows<io::Cursor<Vec<u8>>>, String> {
+        let from = io::Cursor::new(bytes.to_vec());
+        Rows::open(from, Some(bytes.len() as u64), "v", Path::new(name), 2)
+            .map_err(|error| error.to_string())
+    }
+
+    fn rows(bytes: &[u8], name: &str) -> Result<Vec<Vec<f32>>, String> {
+        let mut rows = open(bytes, name)?;
+        let read = [rows.next(), rows.next()].into_iter().collect::<Result<_, _>>();
+        let read = read.and_then(|read| rows.expect_end().map(|()| read));
+        read.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn tables_of_numpy_are_read_row_by_row() {
+        let numbers = [1.0, -2.0, 0.5, 65_504.0];
+        let expected = vec![vec![1.0, -2.0], vec![0.5, 65_504.0]];
+        let f4 = numbers.map(|it: f64| (it as f32).to_le_bytes()).concat();
+        let f8 = numbers.map(f64::to_le_bytes).concat();
+        let f2 = [0x3C00u16, 0xC000, 0x3800, 0x7BFF].map(u16::to_le_bytes).concat();
+        assert_eq!(rows(&npy(HEADER, &f4), "x.npy"), Ok(expected.clone()));
+        assert_eq!(rows(&npy(&HEADER.replace("f4", "f8"), &f8), "x"), Ok(expected.clone()));
+        assert_eq!(rows(&npy(&HEADER.replace("f4", "f2"), &f2), "x"), Ok(expected.clone()));
+        let other = r#"{"shape": (2,2), "fortran_order":False, "descr":"<f4"}"#;
+        assert_eq!(rows(&npy(other, &f4), "x.npy"), Ok(expected.clone()));
+        let len = (HEADER.len() as u32).to_le_bytes();
+        let second = [NPY, &[2, 0], &len[..], HEADER.as_bytes(), &f4].concat();
+        assert_eq!(rows(&second, "x.npy"), Ok(expected));
+    }
+
+    #[test]
+    fn other_tables_are_told_by_what_they_are() {
+        let row = [0; 16];
+        let with = |from: &str, to: &str| npy(&HEADER.replace(from, to), &row);
+        for (bytes, words) in [
+            (with("<f4", ">f4"), "<f4, <f2 or <f8, found >f4"),
+            (with("<f4", "<i8"), "found <i8"),
+            (with("'<f4'", "[('a', '<f4')]"), "found [('a', '<f4')]"),
+            (with("False", "True"), "column by column (fortran_order)"),
+            (with("(2, 2)", "(4,)"), "two dimensions, found the shape (4,)"),
+            (with("(2, 2)", "(2, 2, 1)"), "found the shape (2, 2, 1)"),
+            (with("(2, 2)", "(2, -2)"), "found the shape (2, -2)"),
+            (with("(2, 2)", "(2, 3)"), "rows of 2 numbers, as the schema says, found rows of 3"),
+            (with("(2, 2)", "(3, 2)"), "bytes, as the header says"),
+            (with("'shape'", "'form'"), "'shape' in the header of a .npy file, found none"),
+            (npy(HEADER, &row[..15]), "bytes, as the header says, found"),
+            (b"\x93NUMPY\x09\x00".to_vec(), "version 1 to 3, found 9"),
+            (b"\x93NUMPY\x01\x00\xFF".to_vec(), "the end of the file"),
+            (b"\x93NUMPY\x02\x00\xFF\xFF\xFF\xFF".to_vec(), "at most 65536 bytes"),
+            (b"1.0,2.0\n1.0,2.0".to_vec(), "a .npy file, or the rows"),
+        ] {
+            let error = open(&bytes, "x.npy").map(drop).unwrap_err();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn rows_of_fvecs_say_how_long_they_are() {
+        let row = |dims: i32, numbers: &[f32]| {
+            let numbers: Vec<u8> = numbers.iter().flat_map(|it| it.to_le_bytes()).collect();
+            [&dims.to_le_bytes()[..], &numbers].concat()
+        };
+        let two = [row(2, &[1.0, 2.0]), row(2, &[3.0, -4.0])].concat();
+        assert_eq!(rows(&two, "x.fvecs"), Ok(vec![vec![1.0, 2.0], vec![3.0, -4.0]]));
+        let one = row(2, &[1.0, 2.0]);
+        for (bytes, words) in [
+            (
+                two[..23].to_vec(),
+                "reading row 2 of the vectors of 'v': expected 12 bytes, found 11",
+            ),
+            ([&one[..], &row(3, &[1.0, 2.0, 3.0])].concat(), "reading row 2"),
+            ([&one[..], &row(-1, &[1.0, 2.0])].concat(), "2 numbers, as the schema says, found -1"),
+            (one, "a row for each document, found 1 rows, and more documents"),
+            ([&two[..], &two].concat(), "each of 2 documents, found more rows"),
+        ] {
+            let error = rows(&bytes, "x.fvecs").unwrap_err();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn more_rows_of_a_table_than_documents_are_told() {
+        let header = HEADER.replace("(2, 2)", "(3, 2)");
+        let error = rows(&npy(&header, &[0; 24]), "x.npy").unwrap_err();
+        assert!(error.contains("each of 2 documents, found 3 rows"), "{error}");
+        let header = HEADER.replace("(2, 2)", "(1, 2)");
+        let error = rows(&npy(&header, &[0; 8]), "x.npy").unwrap_err();
+        assert!(error.contains("found 1 rows, and more documents"), "{error}");
+    }
+
+    #[test]
+    fn all_numbers_of_16_bits_are_those_of_32() {
+        for bits in 0..=u16::MAX {
+            let number = f32_of_f16(bits);
+            let (sign, exponent) = (bits >> 15, i32::from(bits >> 10 & 31));
+            let fraction = f64::from(bits & 1023) / 1024.0;
+            let magnitude = match exponent {
+                0 => fraction * 2f64.powi(-14),
+                31 if fraction == 0.0 => f64::INFINITY,
+                31 => f64::NAN,
+                _ => (1.0 + fraction) * 2f64.powi(exponent - 15),
+            };
+            let expected = if sign == 0 { magnitude } else { -magnitude };
+            assert!(
+                f64::from(number) == expected || number.is_nan() && expected.is_nan(),
+                "{bits:x}"
+            );
+            assert_eq!(number.is_sign_negative(), sign == 1, "{bits:x}");
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Vectors on their way in and out of the tool: lists in JSON, base64, cells, and files of rows.
+
+use super::Dir;
+use serde_json::{Value, json};
+
+const SCHEMA: &str = "[fields.title]\ntype = \"text\"\n[fields.v]\ntype = \"vector\"\ndims = 2\n\
+    [fields.w]\ntype = \"vector\"\ndims = 2\nmetric = \"l2\"\nmany = true\n";
+
+fn dir() -> Dir {
+    let dir = Dir::new();
+    dir.write("schema.toml", SCHEMA);
+    dir
+}
+
+/// Indexes an input anew and gives its documents.
+fn indexed(dir: &Dir, input: &str, more: &[&str]) -> Vec<Value> {
+    let arguments = ["index", "t.tp", input, "--schema", "schema.toml", "--overwrite", "--quiet"];
+    dir.ok(&[&arguments, more].concat());
+    exported(dir, "t.tp")
+}
+
+fn exported(dir: &Dir, index: &str) -> Vec<Value> {
+    let lines = dir.ok(&["export", index]);
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn lists_and_base64_in_json_are_vectors_and_come_back() {
+    let dir = dir();
+    let documents = [
+        json!({"title": "a", "v": [1, -2.5e-1], "w": [[0.1, 1e-45], [0, 0]]}),
+        json!({"title": "b", "v": null, "w": []}),
+        json!({"title": "c", "v": "AACAPwAAAMA=", "w": [3, 4]}),
+        json!({"title": "d", "w": ["AACAPwAAAMA", [5, 6]]}),
+    ];
+    dir.write("in.jsonl", documents.map(|it| it.to_string()).join("\n"));
+    let found = indexed(&dir, "in.jsonl", &[]);
+    let expected = [
+        json!({"title": "a", "v": [1.0, -0.25], "w": [[0.1, 1e-45], [0.0, 0.0]]}),
+        json!({"title": "b"}),
+        json!({"title": "c", "v": [1.0, -2.0], "w": [[3.0, 4.0]]}),
+        json!({"title": "d", "w": [[1.0, -2.0], [5.0, 6.0]]}),
+    ];
+    assert_eq!(found, expected);
+
+    dir.write("out.jsonl", dir.ok(&["export", "t.tp"]));
+    dir.write("printed.toml", dir.ok(&["inspect", "t.tp", "schema"]));
+    dir.ok(&["index", "u.tp", "out.jsonl", "--schema", "printed.toml", "--quiet"]);
+    assert_eq!(exported(&dir, "u.tp"), expected);
+    for format in ["csv", "tsv"] {
+        let input = format!("out.{format}");
+        dir.write(&input, dir.ok(&["export", "t.tp", "--format", format]));
+        assert_eq!(indexed(&dir, &input, &[]), expected, "{format}");
+        dir.ok(&["index", "t.tp", "in.jsonl", "--schema", "schema.toml", "--overwrite", "--quiet"]);
+    }
+    dir.ok(&["verify", "t.tp"]);
+    let storage = dir.ok(&["inspect", "t.tp", "storage"]);
+    assert!(storage.contains("vectors") && storage.contains("documents of vectors"), "{storage}");
+}
+
+#[test]
+fn hits_have_vectors_where_these_are_named() {
+    let dir = dir();
+    dir.write("in.jsonl", r#"{"title": "a", "v": [1, 2], "w": [[3, 4]]}"#);
+    indexed(&dir, "in.jsonl", &[]);
+    let hit = |more: &[&str]| {
+        let page = dir.ok(&[&["search", "t.tp", "a", "--format", "json"], more].concat());
+        serde_json::from_str::<Value>(&page).unwrap()["hits"][0]["fields"].clone()
+    };
+    assert_eq!(hit(&[]), json!({"title": "a"}));
+    assert_eq!(hit(&["--fields", "v,w"]), json!({"v": [1.0, 2.0], "w": [[3.0, 4.0]]}));
+    let rows = dir.ok(&["search", "t.tp", "a", "--format", "csv", "--fields", "w,title"]);
+    assert!(rows.ends_with("\"[3.0,4.0]\",a\n"), "{rows}");
+    dir.ok(&["search", "t.tp", "a", "--fields", "title,v"]);
+    assert_eq!(dir.count("v:*"), 1);
+}
+
+#[test]
+fn what_is_no_vector_is_told_with_its_line() {
+    let dir = dir();
+    for (line, words) in [
+        (r#"{"title": "x", "v": [1]}"#, "a vector of 2 numbers, found one of 1"),
+        (r#"{"title": "x", "v": [1, 2, 3]}"#, "found one of 3"),
+        (r#"{"title": "x", "v": [0, 0]}"#, "a direction"),
+        (r#"{"title": "x", "v": [1, 1e999]}"#, "found inf, number 2 of 2"),
+        (r#"{"title": "x", "v": [1, "2"]}"#, "number 2 of it"),
+        (r#"{"title": "x", "v": [1, null]}"#, "found 'null', number 2"),
+        (r#"{"title": "x", "v": [1, [2]]}"#, "number 2 of it"),
+        (r#"{"title": "x", "v": [[1, 2]]}"#, "expected one value, found a list"),
+        (r#"{"title": "x", "v": [[1, 2], [1, 2]]}"#, "expected one value, found a list"),
+        (r#"{"title": "x", "w": [[1, 2], 3]}"#, "a list of 2 numbers"),
+        (r#"{"title": "x", "w": [[1, 2], [3]]}"#, "found one of 1"),
+        (r#"{"title": "x", "v": "AACAPw=="}"#, "or base64 of 8 bytes, 4 for each, found 4 bytes"),
+        (r#"{"title": "x", "v": "red pan"}"#, "found 'red pan'"),
+        (r#"{"title": "x", "v": 7}"#, "a list of 2 numbers, or base64"),
+        (r#"{"title": "x", "v": true}"#, "a list of 2 numbers, or base64"),
+        (r#"{"title": "x", "v": {"a": 1}}"#, "a list of numbers, or base64, found an object"),
+        (r#"{"title": [1, 2], "v": [1, 2]}"#, "'title'"),
+    ] {
+        dir.write("in.jsonl", format!("{{\"title\": \"first\"}}\n{line}\n"));
+        let ran = dir.run(&["index", "t.tp", "in.jsonl", "--schema", "schema.toml"]);
+        ran.fails_with(&[words, "line 2", "in.jsonl"]);
+        dir.run(&["search", "t.tp", "*"]).fails_with(&["t.tp"]);
+        let skipping = ["index", "t.tp", "in.jsonl", "--schema", "schema.toml", "--skip-bad-lines"];
+        let ran = dir.run(&[&skipping[..], &["--overwrite"]].concat());
+        assert_eq!(ran.status, 0, "{line}: {}", ran.stderr);
+        assert!(ran.stderr.contains("1 bad line left out"), "{}", ran.stderr);
+        std::fs::remove_dir_all(dir.path("t.tp")).unwrap();
+    }
+}
+
+fn npy(shape: &str, numbers: &[f32]) -> Vec<u8> {
+    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
+    let len = (header.len() as u16).to_le_bytes();
+    let numbers: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    [b"\x93NUMPY\x01\x00", &len[..], header.as_bytes(), &numbers].concat()
+}
+
+#[test]
+fn rows_of_files_go_with_documents_in_their_order() {
+    let dir = dir();
+    dir.write("a.jsonl", "{\"title\": \"a\"}\n{\"title\": \"b\"}\n");
+    dir.write("b.csv", "title\nc\n");
+    dir.write("v.npy", npy("(3, 2)", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    let row = |numbers: [f32; 2]| {
+        [&2i32.to_le_bytes()[..], &numbers.map(f32::to_le_bytes).concat()].concat()
+    };
+    dir.write("w.fvecs", [row([7.0, 8.0]), row([0.0, 0.5]), row([9.0, 9.5])].concat());
+    let files = ["--vectors", "v=v.npy", "--vectors", "w=w.fvecs"];
+    let found = indexed(&dir, "a.jsonl", &[&["b.csv"], &files[..]].concat());
+    let expected = [
+        json!({"title": "a", "v": [1.0, 2.0], "w": [[7.0, 8.0]]}),
+        json!({"title": "b", "v": [3.0, 4.0], "w": [[0.0, 0.5]]}),
+        json!({"title": "c", "v": [5.0, 6.0], "w": [[9.0, 9.5]]}),
+    ];
+    assert_eq!(found, expected);
+    dir.ok(&[&["index", "t.tp", "a.jsonl", "b.csv", "--append"], &files[..]].concat());
+    assert_eq!(exported(&dir, "t.tp"), [expected.clone(), expected].concat());
+
+    // A document that is left out has its row, too.
+    dir.write("bad.jsonl", "{\"title\": \"a\"}\n{\"titel\": \"b\"}\n{\"title\": \"c\"}\n");
+    let found = indexed(&dir, "bad.jsonl", &[&files[..2], &["--skip-bad-lines"]].concat());
+    assert_eq!(found[1], json!({"title": "c", "v": [5.0, 6.0]}));
+}
+
+#[test]
+fn files_that_do_not_fit_leave_no_index_behind() {
+    let dir = dir();
+    dir.write("two.jsonl", "{\"title\": \"a\"}\n{\"title\": \"b\"}\n");
+    dir.write("own.jsonl", "{\"title\": \"a\", \"v\": [1, 2]}\n{\"title\": \"b\"}\n");
+    dir.write("lines.txt", "a\nb\n");
+    dir.write("one.npy", npy("(1, 2)", &[1.0, 2.0]));
+    dir.write("good.npy", npy("(2, 2)", &[1.0, 2.0, 3.0, 4.0]));
+    dir.write("three.npy", npy("(3, 2)", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    dir.write("short.npy", npy("(2, 2)", &[1.0, 2.0, 3.0]));
+    dir.write("wide.npy", npy("(2, 3)", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    dir.write("flat.npy", npy("(4,)", &[1.0, 2.0, 3.0, 4.0]));
+    dir.write("nan.npy", npy("(2, 2)", &[1.0, 2.0, 3.0, f32::NAN]));
+    dir.write("zero.npy", npy("(2, 2)", &[1.0, 2.0, 0.0, 0.0]));
+    dir.write("cut.fvecs", [&2i32.to_le_bytes()[..], &1f32.to_le_bytes()].concat());
+    dir.write("text.npy", "1.0,2.0\n3.0,4.0\n");
+    for (input, vectors, words) in [
+        ("two.jsonl", "v=one.npy", &["one.npy", "found 1 rows, and more documents"][..]),
+        ("two.jsonl", "v=three.npy", &["three.npy", "each of 2 documents, found 3 rows"]),
+        ("two.jsonl", "v=short.npy", &["short.npy", "bytes, as the header says"]),
+        ("two.jsonl", "v=wide.npy", &["wide.npy", "rows of 2 numbers", "rows of 3"]),
+        ("two.jsonl", "v=flat.npy", &["flat.npy", "the shape (4,)"]),
+        ("two.jsonl", "v=nan.npy", &["nan.npy", "row 2", "NaN, number 2 of 2"]),
+        ("two.jsonl", "v=zero.npy", &["two.jsonl", "a direction", "line 2"]),
+        ("two.jsonl", "v=cut.fvecs", &["cut.fvecs", "row 1", "expected 12 bytes, found 8"]),
+        ("two.jsonl", "v=text.npy", &["text.npy", "a .npy file"]),
+        ("two.jsonl", "v=none.npy", &["none.npy", "expected a file, found nothing"]),
+        (
+            "two.jsonl",
+            "title=good.npy",
+            &["a vector field of the schema, found the text field 'title'"],
+        ),
+        ("two.jsonl", "x=good.npy", &["found 'x'"]),
+        ("two.jsonl", "good.npy", &["expected FIELD=FILE"]),
+        ("own.jsonl", "v=good.npy", &["own.jsonl", "line 1", "a second one"]),
+        ("lines.txt", "v=good.npy", &["lines.txt"]),
+    ] {
+        let arguments = ["index", "t.tp", input, "--schema", "schema.toml", "--vectors", vectors];
+        let ran = dir.run(&arguments);
+        assert_eq!(ran.status, 2, "{vectors}: {}{}", ran.stdout, ran.stderr);
+        for word in words {
+            assert!(ran.stderr.contains(word), "{vectors}: no {word:?} in {}", ran.stderr);
+        }
+        assert!(!dir.path("t.tp").exists(), "{vectors}");
+    }
+    let arguments = ["index", "t.tp", "two.jsonl", "--schema", "schema.toml", "--quiet"];
+    dir.ok(&[&arguments[..], &["--vectors", "v=good.npy"]].concat());
+    let append = ["index", "t.tp", "two.jsonl", "--append", "--vectors", "v=one.npy"];
+    assert_eq!(dir.run(&append).status, 2);
+    assert_eq!(exported(&dir, "t.tp").len(), 2, "nothing was added");
+}
+
+#[test]
+fn a_list_of_numbers_is_not_guessed_to_be_a_vector() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", "{\"v\": [0.5, 0.25]}\n{\"v\": [0.75, 1.5]}\n");
+    let schema = dir.ok(&["schema", "infer", "in.jsonl"]);
+    assert!(schema.contains("many = true") && !schema.contains("vector"), "{schema}");
+}
+
+#[test]
+fn fields_of_vectors_can_be_added_later() {
+    let dir = Dir::new();
+    dir.write("schema.toml", "[fields.title]\ntype = \"text\"\n");
+    dir.write("in.jsonl", "{\"title\": \"a\"}\n");
+    dir.ok(&["index", "t.tp", "in.jsonl", "--schema", "schema.toml", "--quiet"]);
+    dir.write("more.toml", "[fields.v]\ntype = \"vector\"\ndims = 2\n");
+    dir.ok(&["schema", "add", "t.tp", "more.toml"]);
+    dir.write("in.jsonl", "{\"title\": \"b\", \"v\": [1, 2]}\n");
+    dir.ok(&["index", "t.tp", "in.jsonl", "--append", "--quiet"]);
+    let expected = [json!({"title": "a"}), json!({"title": "b", "v": [1.0, 2.0]})];
+    assert_eq!(exported(&dir, "t.tp"), expected);
+    dir.ok(&["merge", "t.tp"]);
+    assert_eq!(exported(&dir, "t.tp"), expected);
+    dir.ok(&["verify", "t.tp"]);
+    assert_eq!((dir.count("v:*"), dir.count("_missing:v")), (1, 1));
+}
