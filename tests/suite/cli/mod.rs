@@ -15,6 +15,7 @@ mod kept_plans;
 mod kept_values;
 mod llms;
 mod measure;
+mod neighbors;
 mod plans;
 mod printed;
 mod records;
