@@ -44,6 +44,8 @@ impl Plan<'_> {
         if self.neighbors.iter().any(|it| it.spec == *spec) {
             return Ok(());
         }
+        // Of what it is filtered by, those that are near enough come first.
+        self.add_filters(std::iter::once(&spec.filter), has_deletes)?;
         let known = self.neighbors.iter().find(|it| it.spec.filter == spec.filter);
         let filter = match known.map(|it| it.filter) {
             Some(filter) => filter,

@@ -162,7 +162,7 @@ impl Query {
     ///
     /// Nearest of those that all else allows: clauses beside it that must match, or must not, are met by each of the `k`,
     /// so that fewer come only where fewer documents meet them. An alternative has no such clauses beside it, and
-    /// neither has one that is excluded; clauses that ask for neighbours themselves do not count. Documents with several vectors count by
+    /// neither has one that is excluded; clauses that ask for the nearest themselves do not count. Documents with several vectors count by
     /// the nearest, and of those that are as near the first in the index come first.
     ///
     /// A document scores by the [`Metric`](crate::schema::Metric) of its field. All vectors are compared, in
@@ -248,6 +248,15 @@ impl Query {
     /// Whether it, or a part of it, asks for neighbours of a vector.
     pub(crate) fn has_neighbors(&self) -> bool {
         self.find(|part| matches!(part, Query::Nearest { .. })).is_some()
+    }
+
+    /// Whether it, or a part of it, asks for a number of nearest documents, so that whether one matches depends on others.
+    pub(crate) fn has_nearest(&self) -> bool {
+        let is_nearest = |part: &Query| match part {
+            Query::Nearest { wanted, .. } => matches!(wanted, Neighbors::Nearest(_)),
+            _ => false,
+        };
+        self.find(is_nearest).is_some()
     }
 
     /// A part of it that is like this.

@@ -35,13 +35,13 @@ enum Asked {
 }
 
 impl Asked {
-    fn has_neighbors(&self) -> bool {
+    fn has_nearest(&self) -> bool {
         match self {
-            Asked::All | Asked::Kind(_) => false,
-            Asked::Nearest(..) | Asked::Within(..) | Asked::LikeDocument(..) => true,
-            Asked::And(all, none) => all.iter().chain(none).any(Asked::has_neighbors),
-            Asked::Or(any) => any.iter().any(Asked::has_neighbors),
-            Asked::Optional(must, should) => must.has_neighbors() || should.has_neighbors(),
+            Asked::All | Asked::Kind(_) | Asked::Within(..) => false,
+            Asked::Nearest(..) | Asked::LikeDocument(..) => true,
+            Asked::And(all, none) => all.iter().chain(none).any(Asked::has_nearest),
+            Asked::Or(any) => any.iter().any(Asked::has_nearest),
+            Asked::Optional(must, should) => must.has_nearest() || should.has_nearest(),
         }
     }
 
@@ -171,7 +171,7 @@ impl Naive<'_> {
             }
             Asked::And(all, none) => {
                 let plain = |parts: &[Asked]| -> Vec<Found> {
-                    let plain = parts.iter().filter(|part| !part.has_neighbors());
+                    let plain = parts.iter().filter(|part| !part.has_nearest());
                     plain.map(|part| self.find(part, &everything)).collect()
                 };
                 let (beside, without) = (plain(all), plain(none));
@@ -203,7 +203,7 @@ impl Naive<'_> {
                 sum
             }
             Asked::Optional(must, should) => {
-                let of_must = match must.has_neighbors() {
+                let of_must = match must.has_nearest() {
                     true => None,
                     false => Some(self.find(must, &everything)),
                 };

@@ -19,8 +19,28 @@ pub(super) struct Beside {
     has_neighbors: bool,
     /// Whether conditions are gathered, as in the second walk.
     is_gathered: bool,
+    /// Conditions without neighbours.
+    plain: Conditions,
+    /// Conditions by how near documents are, which each document meets by itself.
+    within: Conditions,
+}
+
+/// Documents that match all of `all` and none of `none`.
+#[derive(Debug, Default)]
+struct Conditions {
     all: Vec<Normal>,
     none: Vec<Normal>,
+}
+
+impl Conditions {
+    fn len(&self) -> (usize, usize) {
+        (self.all.len(), self.none.len())
+    }
+
+    fn truncate(&mut self, (all, none): (usize, usize)) {
+        self.all.truncate(all);
+        self.none.truncate(none);
+    }
 }
 
 impl Binder<'_> {
@@ -39,7 +59,7 @@ impl Binder<'_> {
         clause
     }
 
-    /// Does something with clauses of a conjunction, with those that ask for no neighbours as conditions beside the others.
+    /// Does something with clauses of a conjunction, with those that do not ask for the nearest as conditions beside the others.
     pub(super) fn beside<T>(
         &mut self,
         (must, must_not): (&[Query], &[Query]),
@@ -48,25 +68,43 @@ impl Binder<'_> {
         if !self.beside.is_gathered {
             return bind(self);
         }
-        let before = (self.beside.all.len(), self.beside.none.len());
+        let before = (self.beside.plain.len(), self.beside.within.len());
         let (noted, n_terms) = (self.notes.len(), self.n_terms);
-        for query in must.iter().filter(|query| !query.has_neighbors()) {
-            if let Clause::Whole(normal) = self.clause(query, 1.0)? {
-                self.beside.all.push(normal);
-            }
-        }
-        for query in must_not.iter().filter(|query| !query.has_neighbors()) {
-            if let Clause::Whole(normal) | Clause::Partial(normal, _) = self.clause(query, 1.0)? {
-                self.beside.none.push(normal);
-            }
-        }
+        let plain = self.conditions((must, must_not), |query| !query.has_neighbors())?;
+        self.beside.plain.all.extend(plain.all);
+        self.beside.plain.none.extend(plain.none);
+        let is_within = |query: &Query| query.has_neighbors() && !query.has_nearest();
+        let within = self.conditions((must, must_not), is_within)?;
+        self.beside.within.all.extend(within.all);
+        self.beside.within.none.extend(within.none);
         // They are bound, noted and counted where they stand.
         self.notes.truncate(noted);
         self.n_terms = n_terms;
         let bound = bind(self);
-        self.beside.all.truncate(before.0);
-        self.beside.none.truncate(before.1);
+        self.beside.plain.truncate(before.0);
+        self.beside.within.truncate(before.1);
         bound
+    }
+
+    /// Binds some clauses of a conjunction by themselves; of those that exclude, as they stand there.
+    fn conditions(
+        &mut self,
+        (must, must_not): (&[Query], &[Query]),
+        is_wanted: impl Fn(&Query) -> bool,
+    ) -> Result<Conditions> {
+        let mut conditions = Conditions::default();
+        for query in must.iter().filter(|query| is_wanted(query)) {
+            if let Clause::Whole(normal) = self.clause(query, 1.0)? {
+                conditions.all.push(normal);
+            }
+        }
+        for query in must_not.iter().filter(|query| is_wanted(query)) {
+            let clause = self.beside_nothing(false, |this| this.clause(query, 1.0))?;
+            if let Clause::Whole(normal) | Clause::Partial(normal, _) = clause {
+                conditions.none.push(normal);
+            }
+        }
+        Ok(conditions)
     }
 
     /// Does something with clauses that are alternatives or excluded: nothing stands beside them, unless `is_alone` says that
@@ -129,7 +167,12 @@ impl Binder<'_> {
             _ => {}
         }
         self.beside.has_neighbors = true;
-        let (all, none) = (self.beside.all.clone(), self.beside.none.clone());
+        let Beside { plain, within, .. } = &self.beside;
+        let (mut all, mut none) = (plain.all.clone(), plain.none.clone());
+        if let Neighbors::Nearest(_) = wanted {
+            all.extend_from_slice(&within.all);
+            none.extend_from_slice(&within.none);
+        }
         let noted = self.notes.len();
         let filter = self.and(all, none);
         // Whatever is to be said of these conditions is said where they stand.
