@@ -14,12 +14,16 @@ use crate::plan::{CostModel, Costs};
 use crate::schema::Schema;
 use crate::searcher::Searcher;
 use crate::segment::reader::FieldReader;
+use crate::simd::dots::dot_and_square;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 /// Time for which each figure is measured, and how often at the least.
 const TIME: Duration = Duration::from_millis(30);
 const RUNS_MIN: u32 = 15;
+/// Numbers of a vector, and vectors, of which 6 MB do not fit into the nearest caches.
+const DIMS: usize = 384;
+const N_VECTORS: usize = 4_096;
 /// Pairs of containers that are gone through: too many for the nearest cache, as in a query.
 const PAIRS: usize = 24;
 /// Documents of the index that lists and dictionaries are measured on; each has a word of its own, and shares others.
@@ -43,6 +47,7 @@ const SHORT: [u32; 2] = [20, 220];
 pub fn calibrate() -> Result<Costs> {
     let mut model = CostModel::BUILT_IN;
     kernels(&mut model);
+    vectors(&mut model);
     let index = index()?;
     let searcher = index.searcher()?;
     dictionary(&searcher, &mut model)?;
@@ -160,6 +165,19 @@ fn kernels(model: &mut CostModel) {
             many.get(*at).is_some_and(|container| container.as_container().contains(*value))
         };
         black_box(places.iter().filter(is_in).count());
+    });
+}
+
+/// Compares a vector with many others, one after the other as they lie in a file.
+fn vectors(model: &mut CostModel) {
+    let mut random = Random(0x5EED);
+    let mut numbers = |n: usize| (0..n).map(|_| random.next() as i32 as f32).collect::<Vec<_>>();
+    let (target, rows) = (numbers(DIMS), numbers(DIMS * N_VECTORS));
+    let rows: Vec<u8> = rows.iter().flat_map(|number| number.to_le_bytes()).collect();
+    model.compare_number_ns = least_of(DIMS * N_VECTORS, || {
+        for row in rows.chunks_exact(DIMS * size_of::<f32>()) {
+            black_box(dot_and_square(black_box(&target), row));
+        }
     });
 }
 

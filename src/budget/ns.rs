@@ -45,7 +45,7 @@ pub(crate) const COLUMN_BLOCK: u64 = 40;
 /// Reading a vector, beside its numbers.
 pub(crate) const VECTOR_READ: u64 = 20;
 /// Numbers of a vector that are compared in a nanosecond.
-pub(crate) const NUMBERS_COMPARED: u64 = 8;
+pub(crate) const NUMBERS_COMPARED: u64 = 2;
 /// Comparing the values of all documents of a window.
 pub(crate) const WINDOW_COMPARED: u64 = 30_000;
 /// Reading the head of a block of a column.

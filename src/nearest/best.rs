@@ -1,6 +1,6 @@
 //! The nearest so far.
 
-use super::Neighbor;
+use super::neighbor::Neighbor;
 use crate::budget;
 use crate::error::Result;
 use crate::query::Neighbors;

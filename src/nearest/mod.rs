@@ -4,6 +4,7 @@
 //! neighbour that is kept.
 
 mod best;
+mod neighbor;
 mod scan;
 mod target;
 
@@ -13,14 +14,8 @@ use crate::query::NeighborsSpec;
 use crate::segment::reader::SegmentReader;
 use crate::sums::sums;
 use best::Best;
+pub(crate) use neighbor::Neighbor;
 use target::Target;
-
-/// A document, and how near it is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Neighbor {
-    pub(crate) doc: u32,
-    pub(crate) similarity: f32,
-}
 
 /// Neighbours by segment, each ascending by document.
 #[derive(Debug, Default)]
@@ -45,7 +40,7 @@ sums! {
 }
 
 impl FoundNeighbors {
-    /// How near a document of a segment is; none where it is no neighbour.
+    /// Similarity of a document of a segment; none where it is no neighbour.
     pub(crate) fn similarity(&self, segment: usize, doc: u32) -> Option<f32> {
         let found = self.segments.get(segment)?;
         let at = found.binary_search_by_key(&doc, |neighbor| neighbor.doc).ok()?;

@@ -1,6 +1,6 @@
 //! Comparison of all vectors that a filter lets through.
 
-use super::Neighbor;
+use super::neighbor::Neighbor;
 use super::target::Target;
 use crate::budget::{self, ns};
 use crate::bytes::Source;

@@ -64,7 +64,7 @@ impl Target {
         self.doc.and_then(|doc| u32::try_from(doc.0.checked_sub(base)?).ok())
     }
 
-    /// How near a row is.
+    /// Similarity of a row to the nearest of the vectors.
     #[inline]
     pub(super) fn similarity(&self, row: &[u8]) -> f32 {
         let mut greatest = f32::MIN;

@@ -3,7 +3,6 @@
 use super::adaptive::Adaptive;
 use super::costs::CostModel;
 use crate::bitmap::{self, Kernel, WINDOW};
-use crate::budget::ns;
 use crate::format::column::BLOCK_DOCS;
 use crate::format::postings::SHORT_DOCS_MAX;
 use crate::format::terms::BLOCK_TERMS;
@@ -100,6 +99,11 @@ fn gallop_steps(ratio: f32) -> f32 {
 }
 
 impl CostModel {
+    /// Cost of comparing so many vectors of so many numbers each.
+    pub(super) fn compare_vectors_ns(&self, vectors: f64, dims: u16) -> f32 {
+        vectors as f32 * (self.read_vector_ns + self.compare_number_ns * f32::from(dims))
+    }
+
     /// Counting the elements that two containers have in common.
     fn pair_ns(&self, kernel: Kernel, a: f32, b: f32) -> f32 {
         let small = a.min(b);
@@ -607,12 +611,6 @@ impl FacetSizes {
             + merged
             + filtered
     }
-}
-
-/// Cost of comparing the vectors of so many documents, of so many numbers each.
-pub(super) fn compare_vectors_ns(documents: f64, dims: u16) -> f32 {
-    let of_one = ns::VECTOR_READ + u64::from(dims) / ns::NUMBERS_COMPARED;
-    (documents * of_one as f64) as f32
 }
 
 #[cfg(test)]

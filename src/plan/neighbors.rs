@@ -1,6 +1,5 @@
 //! Neighbours of vectors: each is found once, among documents that are found before all else.
 
-use super::cost;
 use super::estimate::{Estimate, Span};
 use super::{LeafId, LeafKey, NodeId, Operator, Plan, SegmentPlan};
 use crate::error::Result;
@@ -44,7 +43,7 @@ impl Plan<'_> {
         if self.neighbors.iter().any(|it| it.spec == *spec) {
             return Ok(());
         }
-        // Of what it is filtered by, those that are near enough come first.
+        // Filters that ask what is near enough are found before it.
         self.add_filters(std::iter::once(&spec.filter), has_deletes)?;
         let known = self.neighbors.iter().find(|it| it.spec.filter == spec.filter);
         let filter = match known.map(|it| it.filter) {
@@ -113,7 +112,7 @@ impl Plan<'_> {
     pub(super) fn compare_vectors_ns(&self, leaf: LeafId, documents: f64) -> f32 {
         let with_vectors = self.segments.iter().map(|it| it.leaves[leaf.index()].documents);
         let n = documents.min(with_vectors.map(f64::from).sum());
-        cost::compare_vectors_ns(n, self.dims(leaf))
+        self.costs.compare_vectors_ns(n, self.dims(leaf))
     }
 
     /// Bytes of a vector that a leaf compares.
@@ -151,7 +150,7 @@ impl NeighborsSpec {
                 let documents = filter.documents.min(f64::from(k) * share).min(upper.into());
                 Span { lower: 0, upper, documents }
             }
-            // How many are near enough only comparing tells.
+            // Only comparing tells how many are near enough.
             Neighbors::Within(_) => {
                 let documents = filter.documents.min(most.into()) / EXPECTED_WITHIN;
                 Span { lower: 0, upper: most, documents }

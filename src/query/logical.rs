@@ -8,8 +8,7 @@
 //! A part that has no frequency to score by (ranges, values, existence) adds its weight, as one does for `*`. So do
 //! prefixes and other patterns, unless their best terms are asked for. A word in several fields adds what it has in each.
 
-use super::nearest::NeighborsSpec;
-use super::normal::Normal;
+use super::normal::{NeighborsSpec, Normal};
 use super::phrase_spec::PhraseSpec;
 use crate::expansion::Expansion;
 use crate::ids::FieldId;

@@ -146,6 +146,7 @@ mod cut;
 mod expand;
 mod lexer;
 mod literals;
+mod parameters;
 mod parser;
 mod phrase;
 mod phrase_of;
@@ -175,9 +176,8 @@ pub use bind::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN, TERMS_MAX};
 pub use build::GroupBuilder;
 pub use caret::render_caret;
 pub(crate) use logical::{CombinedField, Logical};
-pub(crate) use nearest::NeighborsSpec;
 pub use nearest::{Neighbors, Numbers, QueryVector};
-pub(crate) use normal::Normal;
+pub(crate) use normal::{NeighborsSpec, Normal};
 pub use parser::{
     CLAUSES_MAX, DEPTH_MAX, DefaultOperator, LenientQuery, ParseOptions, QUERY_BYTES_MAX, Remark,
     parse,

@@ -3,7 +3,7 @@
 use crate::expansion::Expansion;
 use crate::ids::FieldId;
 use crate::query::Query;
-use crate::query::nearest::NeighborsSpec;
+use crate::query::nearest::{Neighbors, QueryVector};
 use crate::query::phrase_spec::PhraseSpec;
 use crate::schema::Schema;
 use crate::term::Term;
@@ -40,6 +40,23 @@ pub(crate) enum Normal {
     /// Documents that match so many of these: at least two, and fewer than there are. Here `And`
     /// may be without `all`.
     AtLeast { minimum: u32, any: Vec<Normal> },
+}
+
+/// Neighbours in the terms of a schema.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct NeighborsSpec {
+    pub(crate) field: FieldId,
+    pub(crate) vector: QueryVector,
+    pub(crate) wanted: Neighbors,
+    /// Documents among which they are looked for.
+    pub(crate) filter: Normal,
+}
+
+impl NeighborsSpec {
+    /// The query that was bound, without what it is filtered by.
+    pub(crate) fn to_query(&self, schema: &Schema) -> Query {
+        Query::neighbors(&*schema.get(self.field).name, self.vector.clone(), self.wanted)
+    }
 }
 
 impl Normal {

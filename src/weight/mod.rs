@@ -4,6 +4,7 @@ mod best_terms;
 pub(crate) mod bm25;
 pub(crate) mod combined;
 mod combining;
+mod found_neighbors;
 pub(crate) mod neighbors;
 pub(crate) mod node;
 pub(crate) mod patterns;

@@ -1,7 +1,7 @@
 //! State of binding a query: the position in it, and the notes so far.
 
+use super::beside::Beside;
 use super::memory::BindMemory;
-use super::neighbors::Beside;
 use crate::analysis::Analyzers;
 use crate::error::Error;
 use crate::ids::FieldId;

@@ -7,6 +7,7 @@
 //! Cost: linear in the terms, times the depth of the tree.
 
 mod algebra;
+mod beside;
 mod binder;
 mod clause;
 mod fields;

@@ -3,45 +3,16 @@
 //! These are the clauses that must match, or must not, on the way of conjunctions from the root to the neighbours. They are
 //! known once what stands beside is bound, which takes a second walk; queries without neighbours are walked once.
 
+use super::beside::{Beside, Conditions};
 use super::binder::{Binder, located};
 use super::clause::Clause;
-use super::{Normal, Part};
+use super::part::Part;
 use crate::error::{Error, ErrorKind, Result};
 use crate::query::nearest::unbound;
-use crate::query::{Neighbors, NeighborsSpec, Place, Query, QueryVector};
+use crate::query::normal::NeighborsSpec;
+use crate::query::{Neighbors, Place, Query, QueryVector};
 use crate::value::check_vector;
 use std::sync::Arc;
-
-/// Conditions on the way from the root to the clause that is bound.
-#[derive(Debug, Default)]
-pub(super) struct Beside {
-    /// Whether there are any neighbours.
-    has_neighbors: bool,
-    /// Whether conditions are gathered, as in the second walk.
-    is_gathered: bool,
-    /// Conditions without neighbours.
-    plain: Conditions,
-    /// Conditions by how near documents are, which each document meets by itself.
-    within: Conditions,
-}
-
-/// Documents that match all of `all` and none of `none`.
-#[derive(Debug, Default)]
-struct Conditions {
-    all: Vec<Normal>,
-    none: Vec<Normal>,
-}
-
-impl Conditions {
-    fn len(&self) -> (usize, usize) {
-        (self.all.len(), self.none.len())
-    }
-
-    fn truncate(&mut self, (all, none): (usize, usize)) {
-        self.all.truncate(all);
-        self.none.truncate(none);
-    }
-}
 
 impl Binder<'_> {
     /// Binds a query, a second time if it asks for neighbours: among what all else allows.

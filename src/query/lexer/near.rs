@@ -91,13 +91,14 @@ fn finite(text: &str) -> Option<f32> {
 
 #[cfg(test)]
 mod tests {
+    use crate::ids::DocId;
     use crate::query::{ParseOptions, Query, QueryVector, parse};
 
     #[test]
     fn neighbors_are_read_as_they_are_printed() {
         let numbers = [0.5f32, -1.0, 1e-40, f32::MAX];
         let parameter = || QueryVector::Parameter("v_1".into());
-        let document = || QueryVector::Document(crate::DocId(15_212));
+        let document = || QueryVector::Document(DocId(15_212));
         for (text, expected) in [
             ("e:nearest($v_1, 10)", Query::nearest("e", parameter(), 10)),
             ("e:nearest( $v_1 ,10 )", Query::nearest("e", parameter(), 10)),

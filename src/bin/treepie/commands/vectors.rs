@@ -16,7 +16,7 @@ pub(crate) struct VectorArgs {
     params: Vec<String>,
     /// Find the K documents with the vectors nearest to another.
     ///
-    /// Of those that match the query, which then only filters: * for all. The vector is in a file,
+    /// The query then only filters, with * for all documents. The vector is in a file,
     /// embedding=@q.json:10, a list, embedding=[0.5,-1]:10, or that of a document, embedding=doc:15212:10.
     #[arg(help_heading = "Find", hide_short_help = true)]
     #[arg(long, value_name = "FIELD=VECTOR:K")]
