@@ -1,4 +1,4 @@
-//! Neighbours that a query is scored by: what it wants of them, and what is found.
+//! Neighbours that scores of a query depend on.
 
 use super::Weight;
 use super::neighbors::ScoredNeighbors;
