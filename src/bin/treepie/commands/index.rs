@@ -312,7 +312,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let events = events.begin("index", &job.path)?;
     let options = events.listen(Index::options());
     let mut to_remember = vec![];
-    let mut vectors = VectorFiles::default();
+    let mut vectors;
     let mut place = Vacated::unless_kept(&job.path);
     let index = match (job.mode, first.as_mut()) {
         (Mode::Append, _) => {
