@@ -170,25 +170,28 @@ impl<'a> ByteReader<'a> {
     /// An unsigned LEB128 integer of at most ten bytes; `None` also when it does not fit 64 bits.
     #[inline]
     pub(crate) fn varint(&mut self) -> Option<u64> {
-        let first = *self.bytes.get(self.at)?;
-        self.at += 1;
-        if first < 0x80 {
-            return Some(u64::from(first));
-        }
-        let mut value = u64::from(first & 0x7F);
-        for shift in (7..64).step_by(7) {
-            let byte = *self.bytes.get(self.at)?;
-            self.at += 1;
-            let low = u64::from(byte & 0x7F);
-            if shift == 63 && low > 1 {
-                return None;
+        match *self.bytes.get(self.at..)? {
+            [one @ ..0x80, ..] => {
+                self.at += 1;
+                Some(one.into())
             }
-            value |= low << shift;
-            if byte < 0x80 {
-                return Some(value);
+            [low, high @ ..0x80, ..] => {
+                self.at += 2;
+                Some(u64::from(low & 0x7F) | u64::from(high) << 7)
+            }
+            _ => {
+                let (value, at) = long_varint(self.bytes, self.at);
+                self.at = at;
+                value
             }
         }
-        None
+    }
+
+    /// Passes over `n` varints, whatever they are; `None` if there are not as many.
+    #[inline]
+    pub(crate) fn skip_varints(&mut self, n: usize) -> Option<()> {
+        self.at += varints_len(self.remaining(), n)?;
+        Some(())
     }
 
     /// A varint that must fit 32 bits.
@@ -196,6 +199,24 @@ impl<'a> ByteReader<'a> {
     pub(crate) fn varint_u32(&mut self) -> Option<u32> {
         u32::try_from(self.varint()?).ok()
     }
+}
+
+/// A varint of any length, and the place behind what was read of it. By value, so that readers stay in registers.
+fn long_varint(bytes: &[u8], mut at: usize) -> (Option<u64>, usize) {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let Some(byte) = bytes.get(at) else { return (None, at) };
+        at += 1;
+        let bits = u64::from(byte & 0x7F);
+        if shift == 63 && bits > 1 {
+            break;
+        }
+        value |= bits << shift;
+        if *byte < 0x80 {
+            return (Some(value), at);
+        }
+    }
+    (None, at)
 }
 
 /// Appends `value` as an unsigned LEB128 integer: one byte below 128, at most ten.
@@ -206,6 +227,31 @@ pub(crate) fn write_varint(out: &mut Vec<u8>, mut value: u64) {
         value >>= 7;
     }
     out.push(value as u8);
+}
+
+/// The highest bit of each of eight bytes: unset in the last one of a varint.
+pub(crate) const HIGHEST_BITS: u64 = 0x8080_8080_8080_8080;
+
+/// Bytes of the first `n` varints; `None` if there are not as many. Only their ends are looked for, eight bytes at a time.
+#[inline]
+pub(crate) fn varints_len(bytes: &[u8], n: usize) -> Option<usize> {
+    let (mut at, mut n_left) = (0, n);
+    while n_left > 0 {
+        let Some(word) = array_at(bytes, at) else {
+            let is_end = |(_, byte): &(usize, &u8)| **byte < 0x80;
+            let tail = (at..).zip(bytes.get(at..)?).filter(is_end).nth(n_left - 1);
+            return tail.map(|(last, _)| last + 1);
+        };
+        let mut ends = !u64::from_le_bytes(word) & HIGHEST_BITS;
+        // Each bit is added to the highest byte.
+        let n_ends = ((ends >> 7).wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize;
+        if n_ends >= n_left {
+            (1..n_left).for_each(|_| ends &= ends - 1);
+            return Some(at + (ends.trailing_zeros() / 8) as usize + 1);
+        }
+        (at, n_left) = (at + 8, n_left - n_ends);
+    }
+    Some(at)
 }
 
 /// The `N` bytes at `at`, for little-endian fields at fixed offsets; `None` past the end.
@@ -306,6 +352,25 @@ mod tests {
         let mut too_big = [0x80; 10];
         too_big[9] = 2;
         assert_eq!(ByteReader::new(&too_big).varint(), None);
+    }
+
+    #[test]
+    fn varints_are_passed_over_by_their_ends() {
+        let mut bytes = vec![];
+        let mut ends = vec![0];
+        for nth in 0..60u64 {
+            write_varint(&mut bytes, 1 << (nth * 7 % 64));
+            ends.push(bytes.len());
+        }
+        for from in 0..ends.len() {
+            for to in from..ends.len() {
+                let len = ends[to] - ends[from];
+                assert_eq!(varints_len(&bytes[ends[from]..], to - from), Some(len));
+                assert_eq!(varints_len(&bytes[ends[from]..ends[to]], to - from), Some(len));
+                let cut = bytes.get(ends[from]..(ends[to]).max(1) - 1).unwrap_or_default();
+                assert_eq!(varints_len(cut, to - from).is_some(), to == from, "{from}..{to}");
+            }
+        }
     }
 
     #[test]

@@ -33,11 +33,13 @@
 //!
 //! # Checks
 //!
-//! Reading refuses bytes that end within a part and numbers that break O1; O2 cannot be broken.
+//! Reading refuses bytes that end within a part and numbers that break O1; O2 cannot be broken. Positions that are passed
+//! over are counted, not looked at.
 //!
 //! # Cost
 //!
-//! A part must be walked to find the next one: 1 to 2 ns a varint. A word of a title takes one byte.
+//! A part must be walked to find the next one: 1 to 2 ns a part, and for positions eight bytes at a time. A word of a title takes
+//! one byte.
 //!
 //! # Versions
 //!
@@ -48,7 +50,7 @@
 //! Most terms of most documents occur once, so frequency and position share a number. Parts follow
 //! the documents instead of standing between them, so that counting never walks them.
 
-use crate::bytes::{ByteReader, write_varint};
+use crate::bytes::{ByteReader, varints_len, write_varint};
 use crate::schema::Detail;
 
 /// Appends the part of one document to `out`. `positions` ascend and are not empty; of them only
@@ -85,6 +87,45 @@ pub(crate) fn write_gaps(frequency: u32, mut gaps: impl Iterator<Item = u32>, ou
     }
 }
 
+/// Walks a stream that begins at `at` of some bytes and goes on to their end: how often the term is in each document, and where
+/// the part of each begins. `None` if there are more or fewer parts, or bytes that break O1.
+pub(crate) fn read_all(
+    bytes: &[u8],
+    mut at: usize,
+    detail: Detail,
+    frequencies: &mut [u32],
+    parts: &mut [u32],
+) -> Option<()> {
+    for (frequency, part) in frequencies.iter_mut().zip(parts) {
+        *part = u32::try_from(at).ok()?;
+        let len;
+        (*frequency, len) = read_part(bytes.get(at..)?, detail)?;
+        at += len;
+    }
+    (at == bytes.len()).then_some(())
+}
+
+/// The frequency of the document whose part some bytes begin with, and how many these are.
+#[inline]
+fn read_part(bytes: &[u8], detail: Detail) -> Option<(u32, usize)> {
+    if detail.has_positions() {
+        // Nearly all parts: of a word that is there once, or that is near the beginning.
+        match *bytes {
+            [first @ ..0x80, ..] if first & 1 == 0 => return Some((1, 1)),
+            [first, ..0x80, ..] if first & 1 == 0 => return Some((1, 2)),
+            [..0x80, more @ ..0x80, ref gaps @ ..] => {
+                let frequency = u32::from(more) + 2;
+                return Some((frequency, 2 + varints_len(gaps, frequency as usize - 1)?));
+            }
+            _ => {}
+        }
+    }
+    let mut reader = OccurrenceReader::new(bytes, detail);
+    let frequency = reader.frequency()?;
+    reader.end_document()?;
+    Some((frequency, reader.position_in_bytes()))
+}
+
 /// Walks a stream of parts.
 #[derive(Clone, Debug)]
 pub(crate) struct OccurrenceReader<'a> {
@@ -106,9 +147,7 @@ impl<'a> OccurrenceReader<'a> {
     /// Positions of the document before that were not asked for are passed over.
     #[inline]
     pub(crate) fn frequency(&mut self) -> Option<u32> {
-        while self.n_left > 0 {
-            self.gap()?;
-        }
+        self.end_document()?;
         match self.detail {
             Detail::Documents => Some(1),
             Detail::Frequencies => self.reader.varint_u32()?.checked_add(1),
@@ -123,6 +162,14 @@ impl<'a> OccurrenceReader<'a> {
                 Some(frequency)
             }
         }
+    }
+
+    /// Passes over what is left of the current document.
+    #[inline]
+    pub(crate) fn end_document(&mut self) -> Option<()> {
+        let n_left = std::mem::take(&mut self.n_left) as usize;
+        // The first position was read with the frequency.
+        self.reader.skip_varints(n_left.saturating_sub(self.first.take().is_some().into()))
     }
 
     /// The next number of the current document: its first position, then each position less the one
@@ -150,10 +197,7 @@ impl<'a> OccurrenceReader<'a> {
     /// Passes over `n` documents.
     pub(crate) fn skip(&mut self, n: usize) -> Option<()> {
         (0..n).try_for_each(|_| self.frequency().map(drop))?;
-        while self.n_left > 0 {
-            self.gap()?;
-        }
-        Some(())
+        self.end_document()
     }
 
     /// Bytes walked so far.

@@ -58,7 +58,7 @@ use crate::bitmap;
 use crate::bitmap::Container;
 use crate::bitmap::ContainerKind;
 use crate::bitmap::RoaringHeader;
-use crate::bytes::{ByteReader, Bytes, Source, write_varint};
+use crate::bytes::{ByteReader, Bytes, HIGHEST_BITS, Source, array_at, write_varint};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::terms::RANKED_DOCS_MIN;
 use crate::plural::counted;
@@ -69,6 +69,11 @@ pub(crate) const SHORT_DOCS_MAX: usize = 255;
 const _: () = assert!(SHORT_DOCS_MAX as u32 + 1 == RANKED_DOCS_MIN, "only bitmaps have ranks");
 /// Bytes of a document in a short list, at the most.
 const GAP_BYTES_MAX: u64 = 5;
+/// Four gaps of two bytes by their [highest bits](HIGHEST_BITS), and what the first byte of each has of it.
+const TWO_BYTES_EACH: u64 = 0x0080_0080_0080_0080;
+const LOW_BYTES: u64 = 0x007F_007F_007F_007F;
+/// Bytes of long gaps.
+const ALL_LONG: u64 = u64::MAX;
 
 /// Appends the bytes of a list of more documents than the dictionary keeps inline.
 pub(crate) fn encode(docs: &[u32], out: &mut Vec<u8>) {
@@ -144,10 +149,8 @@ impl<'s, S: Source<'s>> PostingList<'s, S> {
         if df as usize <= SHORT_DOCS_MAX {
             let mut list = ShortList { docs: [0; SHORT_DOCS_MAX], len: df as u8 };
             let mut slots = list.docs.iter_mut();
-            read_short(postings, (offset, len), df, n_docs, detail, |doc| {
-                if let Some(slot) = slots.next() {
-                    *slot = doc;
-                }
+            read_short(postings, (offset, len), df, n_docs, detail, |docs| {
+                docs.iter().zip(slots.by_ref()).for_each(|(doc, slot)| *slot = *doc);
             })?;
             return Ok(PostingList::Short(list));
         }
@@ -172,7 +175,7 @@ impl<'s, S: Source<'s>> PostingList<'s, S> {
     }
 }
 
-/// Calls `take` with each document of a short list. Occurrences, which follow in a field that keeps
+/// Calls `take` with a few documents of a short list at a time. Occurrences, which follow in a field that keeps
 /// them, are left alone.
 pub(crate) fn read_short<'s, S: Source<'s>>(
     postings: S,
@@ -180,7 +183,7 @@ pub(crate) fn read_short<'s, S: Source<'s>>(
     df: u32,
     n_docs: u32,
     detail: Detail,
-    take: impl FnMut(u32),
+    take: impl FnMut(&[u32]),
 ) -> Result<()> {
     let docs_len = match detail {
         Detail::Documents => u64::from(len),
@@ -188,7 +191,7 @@ pub(crate) fn read_short<'s, S: Source<'s>>(
         _ => u64::from(len).min(u64::from(df) * GAP_BYTES_MAX),
     };
     let bytes = postings.bytes(offset..offset.saturating_add(docs_len))?;
-    let end = each_short(&bytes, df, n_docs, take);
+    let end = short_parts(&bytes, df, n_docs, take);
     if end.is_some_and(|end| detail != Detail::Documents || end == bytes.len()) {
         return Ok(());
     }
@@ -206,17 +209,60 @@ pub(crate) fn each_short(
     n_docs: u32,
     mut take: impl FnMut(u32),
 ) -> Option<usize> {
-    let mut reader = ByteReader::new(bytes);
-    let mut next = 0u32;
-    for _ in 0..df {
-        let doc = next.checked_add(reader.varint_u32()?)?;
-        if doc >= n_docs {
-            return None;
-        }
-        take(doc);
-        next = doc + 1; // below n_docs, so this cannot overflow
+    short_parts(bytes, df, n_docs, |docs| docs.iter().for_each(|doc| take(*doc)))
+}
+
+/// Calls a function for a few documents at a time of bytes that begin with them; returns their end.
+#[inline]
+pub(crate) fn short_parts(
+    bytes: &[u8],
+    df: u32,
+    n_docs: u32,
+    mut take: impl FnMut(&[u32]),
+) -> Option<usize> {
+    let (mut at, mut n_left) = (0, df as usize);
+    let mut docs = Ascending { next: 0, end: n_docs.into() };
+    while n_left > 0 {
+        let word = array_at(bytes, at).map_or(ALL_LONG, u64::from_le_bytes);
+        let (n, len) = match word & HIGHEST_BITS {
+            0 if n_left >= 8 => {
+                take(&docs.behind(word.to_le_bytes())?);
+                (8, 8)
+            }
+            TWO_BYTES_EACH if n_left >= 4 => {
+                let gaps = word & LOW_BYTES | (word & LOW_BYTES << 8) >> 1;
+                take(&docs.behind([0, 16, 32, 48].map(|shift| (gaps >> shift) as u16))?);
+                (4, 8)
+            }
+            _ => {
+                let mut reader = ByteReader::new(bytes.get(at..)?);
+                take(&docs.behind([reader.varint_u32()?])?);
+                (1, reader.position())
+            }
+        };
+        (at, n_left) = (at + len, n_left - n);
     }
-    Some(reader.position())
+    Some(at)
+}
+
+/// Documents that gaps lead to.
+struct Ascending {
+    next: u64,
+    /// None is as great as this.
+    end: u64,
+}
+
+impl Ascending {
+    /// The documents behind the next gaps; `None` if one is too great.
+    #[inline]
+    fn behind<const N: usize>(&mut self, gaps: [impl Into<u64>; N]) -> Option<[u32; N]> {
+        let docs = gaps.map(|gap| {
+            let doc = self.next + gap.into();
+            self.next = doc + 1;
+            doc as u32
+        });
+        (self.next <= self.end).then_some(docs)
+    }
 }
 
 /// Documents in a fixed array, so that opening a short list allocates nothing.

@@ -118,12 +118,10 @@ impl<'s> Lists<'s> {
                 }
                 let start = self.groups.len();
                 match (&part.leaves[at].postings, field) {
-                    (Postings::Inline(docs), _) => {
-                        docs.as_slice().iter().for_each(|doc| self.add_doc(start, *doc));
-                    }
+                    (Postings::Inline(docs), _) => self.add_docs(start, docs.as_slice()),
                     (Postings::Short(info), Some(field)) => {
                         self.lows.reserve(info.df as usize);
-                        field.short_postings(info, |doc| self.add_doc(start, doc))?;
+                        field.short_parts(info, |docs| self.add_docs(start, docs))?;
                     }
                     (Postings::Long(list), _) => {
                         let last = list.n_containers().checked_sub(1).map(|last| list.key(last));
@@ -176,14 +174,24 @@ impl<'s> Lists<'s> {
         }
     }
 
-    /// Adds the next document of the list whose groups begin at `from`.
+    /// Adds the next documents of the list whose groups begin at `from`.
     #[inline]
-    fn add_doc(&mut self, from: usize, doc: u32) {
-        let end = self.lows.len() as u32 + 1;
-        self.lows.push((doc as u16).to_le_bytes());
+    fn add_docs(&mut self, from: usize, docs: &[u32]) {
+        let start = self.lows.len() as u32;
+        self.lows.extend(docs.iter().map(|doc| (*doc as u16).to_le_bytes()));
+        let Some(last) = docs.last() else { return };
+        // Nearly always all of them belong to the group at hand.
         match self.groups[from..].last_mut() {
-            Some(group) if group.key == doc >> 16 => group.end = end,
-            _ => self.groups.push(Group { key: doc >> 16, start: end - 1, end }),
+            Some(group) if group.key == last >> 16 => group.end = self.lows.len() as u32,
+            _ => (start..).zip(docs).for_each(|(at, doc)| self.add_to_group(from, at, doc >> 16)),
+        }
+    }
+
+    /// Adds the document whose lower half is at `at` to the group of its upper half.
+    fn add_to_group(&mut self, from: usize, at: u32, key: u32) {
+        match self.groups[from..].last_mut() {
+            Some(group) if group.key == key => group.end = at + 1,
+            _ => self.groups.push(Group { key, start: at, end: at + 1 }),
         }
     }
 

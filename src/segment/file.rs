@@ -8,7 +8,7 @@
 //! - read by `pread`, the blocks are checked at every read, because the bytes are new every time.
 //!
 //! So nothing is ever answered from a damaged byte, and nobody waits for a byte he does not need.
-//! The heap holds 8 bytes a MiB of mapped file, and 24 bytes a section.
+//! The heap holds 8 bytes a MiB of mapped file, 24 bytes a section, and what is known of [dictionaries](Dictionaries).
 
 use crate::bytes::{Bytes, Source};
 use crate::checksum::crc32c;
@@ -19,6 +19,7 @@ use crate::format::header::{FileKind, checksum_differs};
 use crate::format::statistics::SegmentStatistics;
 use crate::ids::{FieldId, SegmentId};
 use crate::segment::added_fields::AddedFields;
+use crate::segment::dictionaries::Dictionaries;
 use crate::simd::prefetch::prefetch;
 use crate::storage::{self, Storage, StorageRead, StorageWrite};
 use std::{
@@ -112,6 +113,7 @@ pub(crate) struct SegmentFile {
     /// enough: the bit says something about bytes that nobody changes, and publishes no others.
     checked: Box<[AtomicU64]>,
     n_checked: AtomicU64,
+    dictionaries: Dictionaries,
     /// Fields that came to the schema later, if any did.
     added: Option<AddedFields>,
 }
@@ -140,7 +142,8 @@ impl SegmentFile {
             None => 0,
         };
         let checked = (0..n_words).map(|_| AtomicU64::new(0)).collect();
-        Ok(SegmentFile { file, envelope, checked, n_checked: AtomicU64::new(0), added: None })
+        let (n_checked, dictionaries) = (AtomicU64::new(0), Dictionaries::of(envelope.sections()));
+        Ok(SegmentFile { file, envelope, checked, n_checked, dictionaries, added: None })
     }
 
     /// Adds the fields that it was made without.
@@ -212,13 +215,18 @@ impl SegmentFile {
 
     /// The section of this field (`None`: of the segment) and kind.
     pub(crate) fn section(&self, field: Option<FieldId>, kind: SectionKind) -> Option<Section<'_>> {
-        let entry = self.envelope.section(field, kind)?;
-        Some(Section {
-            file: self,
-            mapped: self.file.mapped(),
-            offset: entry.offset,
-            len: entry.len,
-        })
+        let SectionEntry { offset, len, .. } = self.envelope.section(field, kind)?;
+        Some(self.section_at(Place { offset, len }))
+    }
+
+    /// The section that was found at a place before.
+    #[inline]
+    pub(crate) fn section_at(&self, place: Place) -> Section<'_> {
+        Section { file: self, mapped: self.file.mapped(), place }
+    }
+
+    pub(crate) fn dictionaries(&self) -> &Dictionaries {
+        &self.dictionaries
     }
 
     /// Finds a section whose absence is damage.
@@ -384,6 +392,12 @@ fn read_vec(file: &dyn StorageRead, range: Range<u64>) -> Result<Vec<u8>> {
 pub(crate) struct Section<'s> {
     file: &'s SegmentFile,
     mapped: Option<&'s [u8]>,
+    place: Place,
+}
+
+/// Place of a section in its file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
     offset: u64,
     len: u64,
 }
@@ -391,19 +405,19 @@ pub(crate) struct Section<'s> {
 impl<'s> Source<'s> for Section<'s> {
     #[inline]
     fn len(self) -> u64 {
-        self.len
+        self.place.len
     }
 
     #[inline]
     fn bytes(self, range: Range<u64>) -> Result<Bytes<'s>> {
-        if range.start > range.end || range.end > self.len {
+        if range.start > range.end || range.end > self.place.len {
             return Err(self.beyond(range));
         }
         if range.is_empty() {
             return Ok(Bytes::Mapped(&[]));
         }
         // No overflow: opening compared offset and length with the file.
-        let range = self.offset + range.start..self.offset + range.end;
+        let range = self.place.offset + range.start..self.place.offset + range.end;
         let Some(mapped) = self.mapped else {
             return self.file.read(range);
         };
@@ -422,11 +436,11 @@ impl<'s> Source<'s> for Section<'s> {
     #[inline]
     fn prefetch(self, range: Range<u64>) {
         // A range beyond the file is left to the error of whoever reads it.
-        let end = range.end.min(self.len);
+        let end = range.end.min(self.place.len);
         if let Some(mapped) = self.mapped
             && range.start < end
-            && let Some(bytes) =
-                mapped.get((self.offset + range.start) as usize..(self.offset + end) as usize)
+            && let Some(bytes) = mapped
+                .get((self.place.offset + range.start) as usize..(self.place.offset + end) as usize)
         {
             prefetch(bytes);
         }
@@ -434,15 +448,20 @@ impl<'s> Source<'s> for Section<'s> {
 
     #[cold]
     fn locate(self, offset: u64, error: Error) -> Error {
-        error.in_file(self.file.path()).at_offset(self.offset.saturating_add(offset))
+        error.in_file(self.file.path()).at_offset(self.place.offset.saturating_add(offset))
     }
 }
 
 impl Section<'_> {
+    /// Its place, by which the file [gives it again](SegmentFile::section_at).
+    pub(crate) fn place(self) -> Place {
+        self.place
+    }
+
     #[cold]
     fn beyond(self, range: Range<u64>) -> Error {
         let error = Error::corrupt("reading a section")
-            .expected(format!("a range inside {} bytes", self.len))
+            .expected(format!("a range inside {} bytes", self.place.len))
             .found(format!("{}..{}", range.start, range.end));
         self.locate(range.start, error)
     }

@@ -8,7 +8,7 @@ mod keys;
 use super::{
     INLINE_DOCS_MAX, InlineDocs, MAX_TERM_LEN, NewTerm, PostingsAt, RANKED_DOCS_MIN, TermInfo,
 };
-use crate::bytes::{ByteReader, Bytes, uint, write_varint};
+use crate::bytes::{ByteReader, Bytes, uint, varints_len, write_varint};
 use crate::format::occurrences::OccurrenceReader;
 use crate::schema::Detail;
 
@@ -146,6 +146,16 @@ fn has_ranked(df: u32, detail: Detail) -> bool {
     df >= RANKED_DOCS_MIN && detail.has_frequencies()
 }
 
+/// Reads the bit set that tells which of `count` terms have one document.
+#[inline]
+fn bit_set(reader: &mut ByteReader<'_>, count: u32) -> Option<u32> {
+    match count == BLOCK_TERMS {
+        // Of nearly all blocks.
+        true => reader.u32(),
+        false => reader.take(singles_len(count)).map(|bytes| uint(bytes) as u32),
+    }
+}
+
 /// Bytes of the bit set that tells which of `count` terms have one document.
 fn singles_len(count: u32) -> usize {
     count.div_ceil(8) as usize
@@ -222,6 +232,7 @@ pub(super) struct KeyPlace {
 }
 
 impl<'s> Block<'s> {
+    #[inline]
     pub(super) fn parse(
         bytes: Bytes<'s>,
         at: u64,
@@ -237,11 +248,10 @@ impl<'s> Block<'s> {
         if !(1..=BLOCK_TERMS).contains(&count) {
             return Err(Damage { at: 0, found: "a count of terms that is not 1 to 32" });
         }
-        let singles = uint(reader.take(singles_len(count)).ok_or_else(|| cut(&reader))?);
-        if singles >> count != 0 {
+        let singles = bit_set(&mut reader, count).ok_or_else(|| cut(&reader))?;
+        if u64::from(singles) >> count != 0 {
             return Err(damage(&reader, "a bit for a term that is not there"));
         }
-        let singles = singles as u32;
         let key_bytes = reader.varint().ok_or_else(|| cut(&reader))?;
         let key_bytes_max = if count == 1 { LONE_KEY_BYTES } else { BLOCK_KEY_BYTES };
         if key_bytes > key_bytes_max as u64 {
@@ -390,8 +400,7 @@ impl<'s> Block<'s> {
                 return Ok(());
             }
             [df @ 2..STORED_DOCS_MIN, ref docs @ ..] => {
-                let mut ends = (1..).zip(docs).filter(|(_, byte)| **byte < 0x80);
-                if let Some((len, _)) = ends.nth(usize::from(df) - 1) {
+                if let Some(len) = varints_len(docs, df.into()) {
                     cursor.at += 1 + len;
                     return Ok(());
                 }

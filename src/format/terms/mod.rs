@@ -135,7 +135,7 @@ mod verify;
 pub(crate) use block::BLOCK_TERMS;
 use block::{Block, BlockBuilder, Damage};
 use heads::{Heads, HeadsBuilder};
-use index::{Floor, Index, IndexBuilder, prefix_of};
+use index::{Floor, GroupAt, Header, Index, IndexBuilder, prefix_of};
 pub(crate) use stream::{ByBytes, TermAutomaton, TermInfos, TermSearch, TermStream};
 
 use crate::bytes::{Bytes, Source, common_prefix_len};
@@ -363,13 +363,17 @@ pub(crate) struct TermDictionary<S> {
     heads: Heads<S>,
 }
 
+/// The header of an index, which was checked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenIndex(Header);
+
 /// Terms looked up together; queries rarely have more.
 const LOOKUPS: usize = 4;
 
 /// A term on its way through the index.
 struct Lookup<'t> {
     term: &'t [u8],
-    group: Option<u32>,
+    group: Option<GroupAt>,
     floor: Option<Floor>,
 }
 
@@ -395,6 +399,18 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
             return Err(blocks.locate(0, error));
         }
         Ok(TermDictionary { blocks, index, heads: Heads::new(heads) })
+    }
+
+    /// What [`open`](Self::open) found in these sections before.
+    #[inline]
+    pub(crate) fn opened(blocks: S, index: S, heads: S, known: OpenIndex) -> Self {
+        let index = Index { source: index, header: known.0 };
+        TermDictionary { blocks, index, heads: Heads::new(heads) }
+    }
+
+    /// Knowledge by which it can be opened again without reading.
+    pub(crate) fn open_index(&self) -> OpenIndex {
+        OpenIndex(self.index.header)
     }
 
     pub(crate) fn n_terms(&self) -> u32 {
@@ -507,7 +523,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
                 lookup.group = self.index.group_of(prefix_of(lookup.term))?;
             }
             for lookup in lookups.iter_mut().flatten() {
-                if let Some(group) = lookup.group {
+                if let Some(group) = &lookup.group {
                     let floor = self.index.floor_in(group, prefix_of(lookup.term))?;
                     self.blocks.prefetch(floor.range.clone());
                     lookup.floor = Some(floor);

@@ -1,8 +1,12 @@
 //! The terms of a block, in order or those that are looked for.
 
 use super::{Block, Damage, KeyCursor, KeyPlace, NIBBLE_FULL, later_key_lens};
-use crate::bytes::{ByteReader, common_prefix_len};
+use crate::bytes::{ByteReader, array_at, common_prefix_len};
 use crate::format::terms::MAX_TERM_LEN;
+use crate::format::terms::index::prefix_of;
+
+/// Bytes that [`prefix_of`] takes of a term.
+const PREFIX_LEN: usize = 8;
 
 impl Block<'_> {
     /// Number of bytes that the next term takes over from the one before, and the bytes it adds.
@@ -114,22 +118,68 @@ impl Block<'_> {
         index: &mut u32,
         term: &[u8],
     ) -> Result<Option<(usize, &[u8])>, Damage> {
+        let bytes: &[u8] = &self.bytes;
+        let keys = bytes.get(..self.infos_at).unwrap_or_default();
+        let prefix = prefix_of(term);
         // Length of the common prefix of `term` and the last key seen, which is less than `term`.
         let mut matched = 0;
-        // Keys that share more than that with the one before are on the same side of `term`.
-        while let Some((shared, suffix)) = self.next_sharing_less(cursor, index, matched + 1)? {
-            if shared < matched {
-                return Ok(Some((shared, suffix)));
+        let mut found = None;
+        // In registers, unlike what a call may change.
+        let KeyCursor { mut at, mut previous_len } = *cursor;
+        let mut n_passed = *index;
+        while found.is_none() && n_passed < self.count {
+            let plain = previous_len.and_then(|len| plain_key(keys.get(at..)?, len));
+            let (shared, suffix) = match plain {
+                Some((shared, suffix, behind)) => {
+                    at = keys.len() - behind.len();
+                    previous_len = Some(shared + suffix.len());
+                    (shared, suffix)
+                }
+                None => {
+                    let mut slow = KeyCursor { at, previous_len };
+                    let key = self.next_long_key(&mut slow)?;
+                    KeyCursor { at, previous_len } = slow;
+                    key
+                }
+            };
+            n_passed += 1;
+            // Keys that share more than that with the one before are on the same side of `term`.
+            if shared > matched {
+                continue;
             }
+            if shared < matched {
+                found = Some((shared, suffix));
+                continue;
+            }
+            let from_suffix = bytes.get(at - suffix.len()..).unwrap_or_default();
             let wanted = term.get(matched..).unwrap_or_default();
-            let common = common_prefix_len(wanted, suffix);
+            let common = match array_at(from_suffix, 0) {
+                Some(word) if matched < PREFIX_LEN => {
+                    let differing = u64::from_be_bytes(word) ^ prefix << (8 * matched);
+                    common_len(differing, PREFIX_LEN - matched, wanted, suffix)
+                }
+                _ => common_prefix_len(wanted, suffix),
+            };
             matched += common;
             let (wanted, rest) = (wanted.get(common), suffix.get(common..).unwrap_or_default());
             if rest.first() > wanted || wanted.is_none() {
-                return Ok(Some((matched, rest)));
+                found = Some((matched, rest));
             }
         }
-        Ok(None)
+        *cursor = KeyCursor { at, previous_len };
+        *index = n_passed;
+        Ok(found)
+    }
+}
+
+/// Length of the longest common prefix of two byte strings, given how the first eight bytes from both on differ: of these so many
+/// are those of `wanted`, or zeros behind its end.
+#[inline]
+fn common_len(differing: u64, n_known: usize, wanted: &[u8], suffix: &[u8]) -> usize {
+    let common = (differing.leading_zeros() / 8) as usize;
+    match common < n_known {
+        true => common.min(wanted.len()).min(suffix.len()),
+        false => common_prefix_len(wanted, suffix),
     }
 }
 
