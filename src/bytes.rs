@@ -168,7 +168,7 @@ impl<'a> ByteReader<'a> {
     }
 
     /// An unsigned LEB128 integer of at most ten bytes; `None` also when it does not fit 64 bits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn varint(&mut self) -> Option<u64> {
         match *self.bytes.get(self.at..)? {
             [one @ ..0x80, ..] => {

@@ -105,6 +105,15 @@ pub(crate) fn read_all(
     (at == bytes.len()).then_some(())
 }
 
+/// Bytes of the first `n` parts of a stream; `None` if there are not as many.
+pub(crate) fn parts_len(bytes: &[u8], n: usize, detail: Detail) -> Option<usize> {
+    let mut at = 0;
+    for _ in 0..n {
+        at += read_part(bytes.get(at..)?, detail)?.1;
+    }
+    Some(at)
+}
+
 /// The frequency of the document whose part some bytes begin with, and how many these are.
 #[inline]
 fn read_part(bytes: &[u8], detail: Detail) -> Option<(u32, usize)> {
@@ -273,6 +282,32 @@ mod tests {
             assert_eq!(reader.position_in_bytes(), bytes.len() - rest.len());
             assert_eq!(reader.frequency(), Some(documents()[n].len() as u32));
             assert_eq!(reader.gap(), Some(documents()[n][0]));
+        }
+    }
+
+    #[test]
+    fn a_whole_stream_is_read_as_part_by_part() {
+        for detail in DETAILS {
+            // Something else before it.
+            let bytes = [&[0xFF; 3][..], &stream(detail, &documents())].concat();
+            let n = documents().len();
+            let (mut frequencies, mut parts) = (vec![0; n], vec![0; n]);
+            read_all(&bytes, 3, detail, &mut frequencies, &mut parts).unwrap();
+            let mut reader = OccurrenceReader::new(&bytes[3..], detail);
+            for nth in 0..n {
+                reader.end_document().unwrap();
+                assert_eq!(parts[nth] as usize, 3 + reader.position_in_bytes());
+                assert_eq!(parts_len(&bytes[3..], nth, detail), Some(reader.position_in_bytes()));
+                assert_eq!(Some(frequencies[nth]), reader.frequency());
+            }
+            assert_eq!(parts_len(&bytes[3..], n, detail), Some(bytes.len() - 3));
+            if detail.has_frequencies() {
+                let cut = &bytes[..bytes.len() - 1];
+                assert_eq!(read_all(cut, 3, detail, &mut frequencies, &mut parts), None);
+                assert_eq!(parts_len(&cut[3..], n, detail), None);
+                let more = [&bytes[..], &[0]].concat();
+                assert_eq!(read_all(&more, 3, detail, &mut frequencies, &mut parts), None);
+            }
         }
     }
 

@@ -69,12 +69,6 @@ pub(crate) const SHORT_DOCS_MAX: usize = 255;
 const _: () = assert!(SHORT_DOCS_MAX as u32 + 1 == RANKED_DOCS_MIN, "only bitmaps have ranks");
 /// Bytes of a document in a short list, at the most.
 const GAP_BYTES_MAX: u64 = 5;
-/// Four gaps of two bytes by their [highest bits](HIGHEST_BITS), and what the first byte of each has of it.
-const TWO_BYTES_EACH: u64 = 0x0080_0080_0080_0080;
-const LOW_BYTES: u64 = 0x007F_007F_007F_007F;
-/// Bytes of long gaps.
-const ALL_LONG: u64 = u64::MAX;
-
 /// Appends the bytes of a list of more documents than the dictionary keeps inline.
 pub(crate) fn encode(docs: &[u32], out: &mut Vec<u8>) {
     if docs.len() <= SHORT_DOCS_MAX {
@@ -148,10 +142,8 @@ impl<'s, S: Source<'s>> PostingList<'s, S> {
     ) -> Result<Self> {
         if df as usize <= SHORT_DOCS_MAX {
             let mut list = ShortList { docs: [0; SHORT_DOCS_MAX], len: df as u8 };
-            let mut slots = list.docs.iter_mut();
-            read_short(postings, (offset, len), df, n_docs, detail, |docs| {
-                docs.iter().zip(slots.by_ref()).for_each(|(doc, slot)| *slot = *doc);
-            })?;
+            let docs = list.docs.get_mut(..df as usize).unwrap_or_default();
+            read_short(postings, (offset, len), n_docs, detail, docs)?;
             return Ok(PostingList::Short(list));
         }
         LongList::open_counted(postings, offset, len, df).map(PostingList::Long)
@@ -175,28 +167,26 @@ impl<'s, S: Source<'s>> PostingList<'s, S> {
     }
 }
 
-/// Calls `take` with a few documents of a short list at a time. Occurrences, which follow in a field that keeps
-/// them, are left alone.
+/// Reads as many documents of a short list as it has. Occurrences, which follow in a field that keeps them, are left alone.
 pub(crate) fn read_short<'s, S: Source<'s>>(
     postings: S,
     (offset, len): (u64, u32),
-    df: u32,
     n_docs: u32,
     detail: Detail,
-    take: impl FnMut(&[u32]),
+    docs: &mut [u32],
 ) -> Result<()> {
     let docs_len = match detail {
         Detail::Documents => u64::from(len),
         // No more is read than the documents can take, however long the occurrences are.
-        _ => u64::from(len).min(u64::from(df) * GAP_BYTES_MAX),
+        _ => u64::from(len).min(docs.len() as u64 * GAP_BYTES_MAX),
     };
     let bytes = postings.bytes(offset..offset.saturating_add(docs_len))?;
-    let end = short_parts(&bytes, df, n_docs, take);
+    let end = read_docs(&bytes, n_docs, docs);
     if end.is_some_and(|end| detail != Detail::Documents || end == bytes.len()) {
         return Ok(());
     }
     let error = Error::corrupt("reading a short posting list")
-        .expected(format!("{df} documents below {n_docs} in {len} bytes"))
+        .expected(format!("{} documents below {n_docs} in {len} bytes", docs.len()))
         .found("other bytes");
     Err(postings.locate(offset, error))
 }
@@ -209,60 +199,47 @@ pub(crate) fn each_short(
     n_docs: u32,
     mut take: impl FnMut(u32),
 ) -> Option<usize> {
-    short_parts(bytes, df, n_docs, |docs| docs.iter().for_each(|doc| take(*doc)))
+    let mut docs = [0; SHORT_DOCS_MAX];
+    let docs = docs.get_mut(..df as usize)?;
+    let end = read_docs(bytes, n_docs, docs)?;
+    docs.iter().for_each(|doc| take(*doc));
+    Some(end)
 }
 
-/// Calls a function for a few documents at a time of bytes that begin with them; returns their end.
-#[inline]
-pub(crate) fn short_parts(
-    bytes: &[u8],
-    df: u32,
-    n_docs: u32,
-    mut take: impl FnMut(&[u32]),
-) -> Option<usize> {
-    let (mut at, mut n_left) = (0, df as usize);
-    let mut docs = Ascending { next: 0, end: n_docs.into() };
-    while n_left > 0 {
-        let word = array_at(bytes, at).map_or(ALL_LONG, u64::from_le_bytes);
-        let (n, len) = match word & HIGHEST_BITS {
-            0 if n_left >= 8 => {
-                take(&docs.behind(word.to_le_bytes())?);
-                (8, 8)
+/// Reads as many documents as there is room for of bytes that begin with them; returns their end.
+pub(crate) fn read_docs(bytes: &[u8], n_docs: u32, docs: &mut [u32]) -> Option<usize> {
+    let (mut at, mut next, mut room) = (0, 0u64, docs);
+    while !room.is_empty() {
+        let word = array_at(bytes, at).map_or(u64::MAX, u64::from_le_bytes);
+        if word & HIGHEST_BITS == 0 && room.len() >= 8 {
+            let (eight, others) = room.split_at_mut(8);
+            for (doc, gap) in eight.iter_mut().zip(word.to_le_bytes()) {
+                next = after(doc, next, gap.into());
             }
-            TWO_BYTES_EACH if n_left >= 4 => {
-                let gaps = word & LOW_BYTES | (word & LOW_BYTES << 8) >> 1;
-                take(&docs.behind([0, 16, 32, 48].map(|shift| (gaps >> shift) as u16))?);
-                (4, 8)
-            }
+            (at, room) = (at + 8, others);
+            continue;
+        }
+        let (gap, len) = match word {
+            _ if word & 0x80 == 0 => (word & 0x7F, 1),
+            _ if word & 0x8000 == 0 => (word & 0x7F | (word & 0x7F00) >> 1, 2),
             _ => {
                 let mut reader = ByteReader::new(bytes.get(at..)?);
-                take(&docs.behind([reader.varint_u32()?])?);
-                (1, reader.position())
+                (reader.varint_u32()?.into(), reader.position())
             }
         };
-        (at, n_left) = (at + len, n_left - n);
+        let (doc, others) = room.split_first_mut()?;
+        next = after(doc, next, gap);
+        (at, room) = (at + len, others);
     }
-    Some(at)
+    // They ascend, and none has passed 64 bits.
+    (next <= u64::from(n_docs)).then_some(at)
 }
 
-/// Documents that gaps lead to.
-struct Ascending {
-    next: u64,
-    /// None is as great as this.
-    end: u64,
-}
-
-impl Ascending {
-    /// The documents behind the next gaps; `None` if one is too great.
-    #[inline]
-    fn behind<const N: usize>(&mut self, gaps: [impl Into<u64>; N]) -> Option<[u32; N]> {
-        let docs = gaps.map(|gap| {
-            let doc = self.next + gap.into();
-            self.next = doc + 1;
-            doc as u32
-        });
-        (self.next <= self.end).then_some(docs)
-    }
+/// Sets a document that follows `next` by a gap; the least that may follow it.
+#[inline]
+fn after(doc: &mut u32, next: u64, gap: u64) -> u64 {
+    *doc = (next + gap) as u32;
+    next + gap + 1
 }
 
 /// Documents in a fixed array, so that opening a short list allocates nothing.
@@ -492,6 +469,31 @@ mod tests {
                 let mut bytes = vec![];
                 encode(&docs, &mut bytes);
                 assert_eq!(open(&docs, &bytes).unwrap(), docs, "{n} by {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn gaps_of_every_width_are_read_side_by_side() {
+        for every in each_unless_miri(1..20, 7) {
+            for wide in [127, 128, 16_383, 16_384, 1 << 21] {
+                let gap = |nth: u32| if nth % every == 0 { wide } else { nth };
+                let ends = (0..60).scan(0, |next, nth| {
+                    *next += gap(nth) + 1;
+                    Some(*next)
+                });
+                let docs: Vec<u32> = ends.map(|end| end - 1).collect();
+                let mut bytes = vec![];
+                encode_gaps(&docs, &mut bytes);
+                for n in 0..=docs.len() {
+                    let (mut found, mut first) = (vec![0; n], vec![]);
+                    encode_gaps(&docs[..n], &mut first);
+                    assert_eq!(read_docs(&bytes, u32::MAX, &mut found), Some(first.len()));
+                    assert_eq!(read_docs(&first, u32::MAX, &mut found), Some(first.len()));
+                    assert_eq!(found, docs[..n], "{wide} at every {every}th");
+                    let cut = &first[..first.len().saturating_sub(1)];
+                    assert_eq!(read_docs(cut, u32::MAX, &mut found).is_none(), n > 0);
+                }
             }
         }
     }

@@ -118,10 +118,9 @@ impl<'s> Lists<'s> {
                 }
                 let start = self.groups.len();
                 match (&part.leaves[at].postings, field) {
-                    (Postings::Inline(docs), _) => self.add_docs(start, docs.as_slice()),
+                    (Postings::Inline(docs), _) => self.add_docs(docs.as_slice()),
                     (Postings::Short(info), Some(field)) => {
-                        self.lows.reserve(info.df as usize);
-                        field.short_parts(info, |docs| self.add_docs(start, docs))?;
+                        field.short_docs(info, |docs| self.add_docs(docs))?;
                     }
                     (Postings::Long(list), _) => {
                         let last = list.n_containers().checked_sub(1).map(|last| list.key(last));
@@ -174,24 +173,20 @@ impl<'s> Lists<'s> {
         }
     }
 
-    /// Adds the next documents of the list whose groups begin at `from`.
-    #[inline]
-    fn add_docs(&mut self, from: usize, docs: &[u32]) {
-        let start = self.lows.len() as u32;
-        self.lows.extend(docs.iter().map(|doc| (*doc as u16).to_le_bytes()));
-        let Some(last) = docs.last() else { return };
-        // Nearly always all of them belong to the group at hand.
-        match self.groups[from..].last_mut() {
-            Some(group) if group.key == last >> 16 => group.end = self.lows.len() as u32,
-            _ => (start..).zip(docs).for_each(|(at, doc)| self.add_to_group(from, at, doc >> 16)),
-        }
-    }
-
-    /// Adds the document whose lower half is at `at` to the group of its upper half.
-    fn add_to_group(&mut self, from: usize, at: u32, key: u32) {
-        match self.groups[from..].last_mut() {
-            Some(group) if group.key == key => group.end = at + 1,
-            _ => self.groups.push(Group { key, start: at, end: at + 1 }),
+    /// Adds the documents of a list, as groups behind those of others.
+    fn add_docs(&mut self, docs: &[u32]) {
+        let mut rest = docs;
+        while let Some(first) = rest.first() {
+            // Nearly always all of them.
+            let key = first >> 16;
+            let (of_key, others) = match rest.last().is_some_and(|last| last >> 16 == key) {
+                true => (rest, &[][..]),
+                false => rest.split_at(rest.partition_point(|doc| doc >> 16 == key)),
+            };
+            let start = self.lows.len() as u32;
+            self.lows.extend(of_key.iter().map(|doc| (*doc as u16).to_le_bytes()));
+            self.groups.push(Group { key, start, end: self.lows.len() as u32 });
+            rest = others;
         }
     }
 

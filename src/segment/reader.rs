@@ -11,7 +11,7 @@ use crate::format::envelope::SectionKind;
 use crate::format::lengths::FieldNorms;
 use crate::format::offsets::Offsets;
 use crate::format::postings::{
-    LongList, PostingList, SHORT_DOCS_MAX, ShortList, each_short, read_short, short_parts,
+    LongList, PostingList, SHORT_DOCS_MAX, ShortList, each_short, read_docs, read_short,
 };
 use crate::format::ranked::{RankedList, RankedLong, RankedShort};
 use crate::format::statistics::{FieldStatistics, SegmentStatistics};
@@ -387,8 +387,8 @@ impl<'s> FieldReader<'s> {
                 let section = self.section(SectionKind::POSTINGS)?;
                 let bytes = section.bytes(*offset..offset.saturating_add(u64::from(*len)))?;
                 docs.reserve(3 * info.df as usize);
-                let n_docs = self.segment.n_docs;
-                let end = short_parts(&bytes, info.df, n_docs, |part| docs.extend_from_slice(part));
+                docs.resize(info.df as usize, 0);
+                let end = read_docs(&bytes, self.segment.n_docs, &mut docs);
                 (bytes, end.ok_or_else(|| self.past_the_end())?)
             }
             PostingsAt::Section { offset, len, ranked_len } => {
@@ -456,11 +456,11 @@ impl<'s> FieldReader<'s> {
 
     /// Calls `take` with each document of a short list.
     pub(crate) fn short_postings(self, info: &TermInfo, mut take: impl FnMut(u32)) -> Result<()> {
-        self.short_parts(info, |docs| docs.iter().for_each(|doc| take(*doc)))
+        self.short_docs(info, |docs| docs.iter().for_each(|doc| take(*doc)))
     }
 
-    /// Calls `take` with a few documents of a short list at a time.
-    pub(crate) fn short_parts(self, info: &TermInfo, mut take: impl FnMut(&[u32])) -> Result<()> {
+    /// Calls `take` with the documents of a short list.
+    pub(crate) fn short_docs(self, info: &TermInfo, take: impl FnOnce(&[u32])) -> Result<()> {
         match info.postings {
             PostingsAt::Inline(docs) => {
                 self.expect_inside(&docs)?;
@@ -468,8 +468,12 @@ impl<'s> FieldReader<'s> {
             }
             PostingsAt::Section { offset, len, .. } => {
                 let section = self.section(SectionKind::POSTINGS)?;
-                let (df, n_docs) = (info.df, self.segment.n_docs);
-                read_short(section, (offset, len), df, n_docs, self.detail(), take)?;
+                let mut docs = [0; SHORT_DOCS_MAX];
+                // Nobody asks for more than there are of a short list.
+                let docs = docs.get_mut(..info.df as usize).ok_or_else(|| self.past_the_end())?;
+                let n_docs = self.segment.n_docs;
+                read_short(section, (offset, len), n_docs, self.detail(), docs)?;
+                take(docs);
             }
         }
         Ok(())

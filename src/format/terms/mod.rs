@@ -499,7 +499,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
     /// Looks a term up; reads two pages of the index and one block, rarely more.
     pub(crate) fn get(&self, term: &[u8]) -> Result<Option<TermInfo>> {
         match self.index.floor(prefix_of(term))? {
-            Some(floor) => self.get_from(floor, term),
+            Some(floor) => self.get_from(&floor, term),
             None => Ok(None),
         }
     }
@@ -529,7 +529,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
                     lookup.floor = Some(floor);
                 }
             }
-            for Lookup { term, floor, .. } in lookups.into_iter().flatten() {
+            for Lookup { term, floor, .. } in lookups.iter().flatten() {
                 found(match floor {
                     Some(floor) => self.get_from(floor, term)?,
                     None => None,
@@ -538,7 +538,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         }
     }
 
-    fn get_from(&self, floor: Floor, term: &[u8]) -> Result<Option<TermInfo>> {
+    fn get_from(&self, floor: &Floor, term: &[u8]) -> Result<Option<TermInfo>> {
         let Some(block) = self.block_with(floor, term)? else {
             return Ok(None);
         };
@@ -550,9 +550,9 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
     }
 
     /// The one block that can hold `term`: the last whose head is not greater.
-    fn block_with(&self, floor: Floor, term: &[u8]) -> Result<Option<Block<'s>>> {
+    fn block_with(&self, floor: &Floor, term: &[u8]) -> Result<Option<Block<'s>>> {
         let prefix = prefix_of(term);
-        let last = self.parse(floor.block, floor.range)?;
+        let last = self.parse(floor.block, floor.range.clone())?;
         if floor.prefix != prefix || !self.is_after(&last, term)? {
             return Ok(Some(last));
         }

@@ -3,6 +3,7 @@
 
 mod frame;
 mod lenient;
+mod plain;
 #[cfg(test)]
 mod tests;
 mod vocabulary;
@@ -138,7 +139,8 @@ pub fn parse(text: &str, options: &ParseOptions) -> Result<Query> {
         return Err(Error::limit_reached(what, name, most, "bytes", Some(text.len()))
             .at_span(most..text.len()));
     }
-    let query = Parser::new(text, options).run()?;
+    let plain = plain::plain_words(text, options.default_operator, options.limits.query_clauses);
+    let query = plain.map_or_else(|| Parser::new(text, options).run(), Ok)?;
     Ok(match &options.default_fields[..] {
         [] => query,
         fields => query.in_fields(fields.iter().cloned()),

@@ -133,14 +133,15 @@ impl<'a, 's> ExcludedDocs<'a, 's> {
 /// Finds ascending documents in a list.
 #[derive(Debug)]
 pub(super) enum Finder<'a, 's> {
-    Short(&'a [u32]),
+    /// Documents, and the place that was found last.
+    Short(&'a [u32], usize),
     Long(Walk<'a, 's, Section<'s>>),
 }
 
 impl<'a, 's> Finder<'a, 's> {
     pub(super) fn of(list: &'a RankedList<'s, Section<'s>>) -> Self {
         match list {
-            RankedList::Short(list) => Finder::Short(list.docs()),
+            RankedList::Short(list) => Finder::Short(list.docs(), 0),
             RankedList::Long(list) => Finder::Long(list.walk()),
         }
     }
@@ -148,7 +149,19 @@ impl<'a, 's> Finder<'a, 's> {
     /// The rank of a document, if the list has it.
     pub(super) fn rank(&mut self, doc: u32) -> Result<Option<u32>> {
         match self {
-            Finder::Short(docs) => Ok(docs.binary_search(&doc).ok().map(|rank| rank as u32)),
+            Finder::Short(docs, last) => {
+                // Behind the last one, mostly, and near it.
+                let before = last.saturating_sub(1);
+                let is_behind = docs.get(before).is_some_and(|before| *before <= doc);
+                let (from, mut n) = (if is_behind { before } else { 0 }, 1);
+                let rest = &docs[from..];
+                while rest.get(n).is_some_and(|at| *at < doc) {
+                    n *= 2;
+                }
+                let near = &rest[n / 2..rest.len().min(n + 1).max(n / 2)];
+                *last = from + n / 2 + near.partition_point(|at| *at < doc);
+                Ok((docs.get(*last) == Some(&doc)).then_some(*last as u32))
+            }
             Finder::Long(walk) => walk.rank(doc),
         }
     }

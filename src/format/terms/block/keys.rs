@@ -1,12 +1,8 @@
 //! The terms of a block, in order or those that are looked for.
 
 use super::{Block, Damage, KeyCursor, KeyPlace, NIBBLE_FULL, later_key_lens};
-use crate::bytes::{ByteReader, array_at, common_prefix_len};
+use crate::bytes::{ByteReader, common_prefix_len};
 use crate::format::terms::MAX_TERM_LEN;
-use crate::format::terms::index::prefix_of;
-
-/// Bytes that [`prefix_of`] takes of a term.
-const PREFIX_LEN: usize = 8;
 
 impl Block<'_> {
     /// Number of bytes that the next term takes over from the one before, and the bytes it adds.
@@ -72,7 +68,6 @@ impl Block<'_> {
     /// Reads a key whose lengths may be written as varints.
     #[cold]
     fn next_long_key(&self, cursor: &mut KeyCursor) -> Result<(usize, &[u8]), Damage> {
-        let cut = |at| Damage { at, found: "the end of the keys inside a term" };
         let keys = self.bytes.get(cursor.at..self.infos_at).ok_or_else(|| cut(cursor.at))?;
         let mut reader = ByteReader::new(keys);
         let (shared, suffix_len) = match cursor.previous_len {
@@ -118,69 +113,62 @@ impl Block<'_> {
         index: &mut u32,
         term: &[u8],
     ) -> Result<Option<(usize, &[u8])>, Damage> {
-        let bytes: &[u8] = &self.bytes;
-        let keys = bytes.get(..self.infos_at).unwrap_or_default();
-        let prefix = prefix_of(term);
         // Length of the common prefix of `term` and the last key seen, which is less than `term`.
         let mut matched = 0;
-        let mut found = None;
-        // In registers, unlike what a call may change.
-        let KeyCursor { mut at, mut previous_len } = *cursor;
-        let mut n_passed = *index;
-        while found.is_none() && n_passed < self.count {
-            let plain = previous_len.and_then(|len| plain_key(keys.get(at..)?, len));
-            let (shared, suffix) = match plain {
-                Some((shared, suffix, behind)) => {
-                    at = keys.len() - behind.len();
-                    previous_len = Some(shared + suffix.len());
-                    (shared, suffix)
-                }
-                None => {
-                    let mut slow = KeyCursor { at, previous_len };
-                    let key = self.next_long_key(&mut slow)?;
-                    KeyCursor { at, previous_len } = slow;
-                    key
-                }
-            };
-            n_passed += 1;
+        loop {
+            self.pass_less(cursor, index, matched, term.get(matched).copied().unwrap_or_default());
+            if *index == self.count {
+                return match cursor.at <= self.infos_at {
+                    true => Ok(None),
+                    false => Err(cut(cursor.at)),
+                };
+            }
+            let (shared, suffix) = self.next_key(cursor)?;
+            *index += 1;
             // Keys that share more than that with the one before are on the same side of `term`.
             if shared > matched {
                 continue;
             }
             if shared < matched {
-                found = Some((shared, suffix));
-                continue;
+                return Ok(Some((shared, suffix)));
             }
-            let from_suffix = bytes.get(at - suffix.len()..).unwrap_or_default();
             let wanted = term.get(matched..).unwrap_or_default();
-            let common = match array_at(from_suffix, 0) {
-                Some(word) if matched < PREFIX_LEN => {
-                    let differing = u64::from_be_bytes(word) ^ prefix << (8 * matched);
-                    common_len(differing, PREFIX_LEN - matched, wanted, suffix)
-                }
-                _ => common_prefix_len(wanted, suffix),
-            };
+            let common = common_prefix_len(wanted, suffix);
             matched += common;
             let (wanted, rest) = (wanted.get(common), suffix.get(common..).unwrap_or_default());
             if rest.first() > wanted || wanted.is_none() {
-                found = Some((matched, rest));
+                return Ok(Some((matched, rest)));
             }
         }
-        *cursor = KeyCursor { at, previous_len };
+    }
+
+    /// Passes over keys behind one that has `matched` bytes in common with a term and is less than it, for as long as a look at
+    /// their first bytes says that they are less, too. The term goes on with `wanted`, which is 0 also where it ends.
+    #[inline]
+    fn pass_less(&self, cursor: &mut KeyCursor, index: &mut u32, matched: usize, wanted: u8) {
+        let keys = self.bytes.get(..self.infos_at).unwrap_or_default();
+        let Some(mut previous_len) = cursor.previous_len else { return };
+        let (mut at, mut n_passed) = (cursor.at, *index);
+        while n_passed < self.count
+            && let Some([lens, first, ..]) = keys.get(at..)
+        {
+            let (shared, len) = (usize::from(lens >> 4), usize::from(lens & 15) + 1);
+            let is_less = shared > matched || shared == matched && *first < wanted;
+            let is_plain = shared < NIBBLE_FULL && len <= NIBBLE_FULL && shared <= previous_len;
+            if !is_less || !is_plain {
+                break;
+            }
+            (at, previous_len, n_passed) = (at + 1 + len, shared + len, n_passed + 1);
+        }
+        // The last of them may reach beyond the keys, which whoever goes on finds out.
+        *cursor = KeyCursor { at, previous_len: Some(previous_len) };
         *index = n_passed;
-        Ok(found)
     }
 }
 
-/// Length of the longest common prefix of two byte strings, given how the first eight bytes from both on differ: of these so many
-/// are those of `wanted`, or zeros behind its end.
-#[inline]
-fn common_len(differing: u64, n_known: usize, wanted: &[u8], suffix: &[u8]) -> usize {
-    let common = (differing.leading_zeros() / 8) as usize;
-    match common < n_known {
-        true => common.min(wanted.len()).min(suffix.len()),
-        false => common_prefix_len(wanted, suffix),
-    }
+#[cold]
+fn cut(at: usize) -> Damage {
+    Damage { at, found: "the end of the keys inside a term" }
 }
 
 /// Number of bytes that the first of some keys takes over from the term before, which has `previous_len`, the bytes it adds, and the
