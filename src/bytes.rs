@@ -232,6 +232,9 @@ pub(crate) fn write_varint(out: &mut Vec<u8>, mut value: u64) {
 /// The highest bit of each of eight bytes: unset in the last one of a varint.
 pub(crate) const HIGHEST_BITS: u64 = 0x8080_8080_8080_8080;
 
+/// The number 1 in each of eight bytes.
+const EACH_BYTE: u64 = 0x0101_0101_0101_0101;
+
 /// Bytes of the first `n` varints; `None` if there are not as many. Only their ends are looked for, eight bytes at a time.
 #[inline]
 pub(crate) fn varints_len(bytes: &[u8], n: usize) -> Option<usize> {
@@ -242,16 +245,32 @@ pub(crate) fn varints_len(bytes: &[u8], n: usize) -> Option<usize> {
             let tail = (at..).zip(bytes.get(at..)?).filter(is_end).nth(n_left - 1);
             return tail.map(|(last, _)| last + 1);
         };
-        let mut ends = !u64::from_le_bytes(word) & HIGHEST_BITS;
-        // Each bit is added to the highest byte.
-        let n_ends = ((ends >> 7).wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize;
+        let ends = !u64::from_le_bytes(word) & HIGHEST_BITS;
+        // In each byte the number of ends up to there.
+        let counts = (ends >> 7).wrapping_mul(EACH_BYTE);
+        let n_ends = (counts >> 56) as usize;
         if n_ends >= n_left {
-            (1..n_left).for_each(|_| ends &= ends - 1);
-            return Some(at + (ends.trailing_zeros() / 8) as usize + 1);
+            let are_enough = ((counts | HIGHEST_BITS) - n_left as u64 * EACH_BYTE) & HIGHEST_BITS;
+            return Some(at + (are_enough.trailing_zeros() / 8) as usize + 1);
         }
         (at, n_left) = (at + 8, n_left - n_ends);
     }
     Some(at)
+}
+
+/// Bytes of the first two to four varints of some bytes, if they are at most eight and there are as many.
+#[inline]
+pub(crate) fn few_varints_len(bytes: &[u8], n: u8) -> Option<usize> {
+    let first = !u64::from_le_bytes(array_at(bytes, 0)?) & HIGHEST_BITS;
+    // Without the end of each but the last.
+    let second = first & first.wrapping_sub(1);
+    let third = second & second.wrapping_sub(1);
+    let last = match n {
+        2 => second,
+        3 => third,
+        _ => third & third.wrapping_sub(1),
+    };
+    (last != 0).then(|| (last.trailing_zeros() / 8) as usize + 1)
 }
 
 /// The `N` bytes at `at`, for little-endian fields at fixed offsets; `None` past the end.
@@ -367,6 +386,10 @@ mod tests {
                 let len = ends[to] - ends[from];
                 assert_eq!(varints_len(&bytes[ends[from]..], to - from), Some(len));
                 assert_eq!(varints_len(&bytes[ends[from]..ends[to]], to - from), Some(len));
+                if let n @ 2..=4 = to - from {
+                    let few = few_varints_len(&bytes[ends[from]..], n as u8);
+                    assert_eq!(few, (len <= 8 && bytes.len() - ends[from] >= 8).then_some(len));
+                }
                 let cut = bytes.get(ends[from]..(ends[to]).max(1) - 1).unwrap_or_default();
                 assert_eq!(varints_len(cut, to - from).is_some(), to == from, "{from}..{to}");
             }

@@ -50,7 +50,7 @@
 //! Most terms of most documents occur once, so frequency and position share a number. Parts follow
 //! the documents instead of standing between them, so that counting never walks them.
 
-use crate::bytes::{ByteReader, varints_len, write_varint};
+use crate::bytes::{ByteReader, HIGHEST_BITS, array_at, varints_len, write_varint};
 use crate::schema::Detail;
 
 /// Appends the part of one document to `out`. `positions` ascend and are not empty; of them only
@@ -96,8 +96,10 @@ pub(crate) fn read_all(
     frequencies: &mut [u32],
     parts: &mut [u32],
 ) -> Option<()> {
+    // Then every place before the end does.
+    u32::try_from(bytes.len()).ok()?;
     for (frequency, part) in frequencies.iter_mut().zip(parts) {
-        *part = u32::try_from(at).ok()?;
+        *part = at as u32;
         let len;
         (*frequency, len) = read_part(bytes.get(at..)?, detail)?;
         at += len;
@@ -117,18 +119,32 @@ pub(crate) fn parts_len(bytes: &[u8], n: usize, detail: Detail) -> Option<usize>
 /// The frequency of the document whose part some bytes begin with, and how many these are.
 #[inline]
 fn read_part(bytes: &[u8], detail: Detail) -> Option<(u32, usize)> {
-    if detail.has_positions() {
-        // Nearly all parts: of a word that is there once, or that is near the beginning.
-        match *bytes {
-            [first @ ..0x80, ..] if first & 1 == 0 => return Some((1, 1)),
-            [first, ..0x80, ..] if first & 1 == 0 => return Some((1, 2)),
-            [..0x80, more @ ..0x80, ref gaps @ ..] => {
-                let frequency = u32::from(more) + 2;
-                return Some((frequency, 2 + varints_len(gaps, frequency as usize - 1)?));
-            }
-            _ => {}
-        }
+    if !detail.has_positions() {
+        return read_any_part(bytes, detail);
     }
+    // Nearly all parts: of a word that is there once, or a few times near the beginning.
+    let Some(word) = array_at(bytes, 0).map(u64::from_le_bytes) else {
+        return match *bytes {
+            [first @ ..0x80, ..] if first & 1 == 0 => Some((1, 1)),
+            [first, ..0x80, ..] if first & 1 == 0 => Some((1, 2)),
+            _ => read_any_part(bytes, detail),
+        };
+    };
+    let len = (!word & HIGHEST_BITS).trailing_zeros() / 8 + 1;
+    let more = (word >> (8 * len % 64)) & 0xFF;
+    match (len <= 4, word & 1, more) {
+        (true, 0, _) => Some((1, len as usize)),
+        (true, _, ..0x80) => {
+            let gaps = bytes.get(len as usize + 1..)?;
+            let len_of_gaps = varints_len(gaps, more as usize + 1)?;
+            Some((more as u32 + 2, len as usize + 1 + len_of_gaps))
+        }
+        _ => read_any_part(bytes, detail),
+    }
+}
+
+#[inline(never)]
+fn read_any_part(bytes: &[u8], detail: Detail) -> Option<(u32, usize)> {
     let mut reader = OccurrenceReader::new(bytes, detail);
     let frequency = reader.frequency()?;
     reader.end_document()?;

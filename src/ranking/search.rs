@@ -2,7 +2,7 @@
 
 use super::Clause;
 use super::pruned::tree::OpenTree;
-use super::pruned::{self, BestReached, PhraseClause, PhrasePruning, Pruning};
+use super::pruned::{self, BestReached, PhraseClause, PhrasePruning, Pruning, raise_by_blocks};
 use super::top::Top;
 use crate::budget::{self, ns};
 use crate::doc_id_set::DocIdSet;
@@ -71,7 +71,8 @@ pub(crate) fn find_best(
         let count = count && !pruning.searched_twice;
         let order = flat
             .filter(|_| ranked.segments.len() > 1)
-            .map(|clauses| clauses.raise(shape, ranked, top));
+            .map(|clauses| clauses.raise(shape, ranked, top))
+            .transpose()?;
         for nth in 0..ranked.segments.len() {
             let nth = order.as_ref().map_or(nth, |order| order[nth]);
             let (segment, base) = (ranked.segments[nth], ranked.base(nth));
@@ -134,7 +135,12 @@ impl<'s> SegmentClauses<'s> {
 
     /// The order in which segments are gone through: those first whose lists say that their best are good. Tells `top` how good
     /// the best of all segments are at least, where any term suffices.
-    fn raise(&self, shape: Shape, ranked: &Weight<'_>, top: &mut Top) -> SmallVec<[usize; 32]> {
+    fn raise(
+        &self,
+        shape: Shape,
+        ranked: &Weight<'_>,
+        top: &mut Top,
+    ) -> Result<SmallVec<[usize; 32]>> {
         let mut promises: SmallVec<[(Reverse<u32>, usize); 32]> = SmallVec::new();
         let (mut reached, mut k, mut of_k) = (BestReached::default(), 0, None);
         for (nth, (segment, base)) in ranked.bases().enumerate() {
@@ -145,12 +151,13 @@ impl<'s> SegmentClauses<'s> {
                 (k, of_k) = (top.k(), Some((segment, base)));
             }
         }
-        if let (Shape::AnyOf, Some((segment, base)), Some(score)) = (shape, of_k, reached.by(k)) {
+        if let (Shape::AnyOf, Some((segment, base))) = (shape, of_k) {
             top.enter(segment, base);
-            top.raise(score);
+            reached.by(k).into_iter().for_each(|score| top.raise(score));
+            raise_by_blocks((0..promises.len()).map(|nth| self.of_segment(nth)), top)?;
         }
         promises.sort_unstable();
-        promises.into_iter().map(|(_, nth)| nth).collect()
+        Ok(promises.into_iter().map(|(_, nth)| nth).collect())
     }
 }
 

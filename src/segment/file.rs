@@ -272,8 +272,16 @@ impl SegmentFile {
         n_damaged
     }
 
-    /// Checks the blocks of a mapped file that `range`, not empty and inside the file, touches.
+    /// Whether two places of a mapped file are in one block, which was checked.
     #[inline]
+    fn has_checked(&self, first: u64, last: u64) -> bool {
+        let block = first >> self.envelope.block_shift();
+        let word = self.checked.get((block / 64) as usize);
+        block == last >> self.envelope.block_shift()
+            && word.is_some_and(|word| word.load(Relaxed) & (1 << (block % 64)) != 0)
+    }
+
+    /// Checks the blocks of a mapped file that `range`, not empty and inside the file, touches.
     fn touch(&self, mapped: &[u8], range: &Range<u64>) -> Result<()> {
         let shift = self.envelope.block_shift();
         for block in range.start >> shift..=(range.end - 1) >> shift {
@@ -408,24 +416,19 @@ impl<'s> Source<'s> for Section<'s> {
         self.place.len
     }
 
-    #[inline]
+    #[inline(always)] // nearly all reads are of bytes that were checked: a dozen instructions then
     fn bytes(self, range: Range<u64>) -> Result<Bytes<'s>> {
-        if range.start > range.end || range.end > self.place.len {
-            return Err(self.beyond(range));
+        let Place { offset, len } = self.place;
+        if let Some(mapped) = self.mapped
+            && range.start < range.end
+            && range.end <= len
+            && self.file.has_checked(offset + range.start, offset + range.end - 1)
+            && let Some(bytes) =
+                mapped.get((offset + range.start) as usize..(offset + range.end) as usize)
+        {
+            return Ok(Bytes::Mapped(bytes));
         }
-        if range.is_empty() {
-            return Ok(Bytes::Mapped(&[]));
-        }
-        // No overflow: opening compared offset and length with the file.
-        let range = self.place.offset + range.start..self.place.offset + range.end;
-        let Some(mapped) = self.mapped else {
-            return self.file.read(range);
-        };
-        self.file.touch(mapped, &range)?;
-        match mapped.get(range.start as usize..range.end as usize) {
-            Some(bytes) => Ok(Bytes::Mapped(bytes)),
-            None => Err(self.file.outside(range)),
-        }
+        self.bytes_to_check(range)
     }
 
     #[inline]
@@ -452,7 +455,29 @@ impl<'s> Source<'s> for Section<'s> {
     }
 }
 
-impl Section<'_> {
+impl<'s> Section<'s> {
+    /// The bytes of a range anywhere, after a check of those that need one.
+    #[inline(never)]
+    fn bytes_to_check(self, range: Range<u64>) -> Result<Bytes<'s>> {
+        let Place { offset, len } = self.place;
+        if range.start > range.end || range.end > len {
+            return Err(self.beyond(range));
+        }
+        if range.is_empty() {
+            return Ok(Bytes::Mapped(&[]));
+        }
+        // No overflow: opening compared offset and length with the file.
+        let range = offset + range.start..offset + range.end;
+        let Some(mapped) = self.mapped else {
+            return self.file.read(range);
+        };
+        self.file.touch(mapped, &range)?;
+        match mapped.get(range.start as usize..range.end as usize) {
+            Some(bytes) => Ok(Bytes::Mapped(bytes)),
+            None => Err(self.file.outside(range)),
+        }
+    }
+
     /// Its place, by which the file [gives it again](SegmentFile::section_at).
     pub(crate) fn place(self) -> Place {
         self.place

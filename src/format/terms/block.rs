@@ -8,7 +8,7 @@ mod keys;
 use super::{
     INLINE_DOCS_MAX, InlineDocs, MAX_TERM_LEN, NewTerm, PostingsAt, RANKED_DOCS_MIN, TermInfo,
 };
-use crate::bytes::{ByteReader, Bytes, HIGHEST_BITS, array_at, uint, write_varint};
+use crate::bytes::{ByteReader, Bytes, few_varints_len, uint, write_varint};
 use crate::format::occurrences::{OccurrenceReader, parts_len};
 use crate::schema::Detail;
 
@@ -367,6 +367,17 @@ impl<'s> Block<'s> {
         let to_skip = (before_index >> cursor.next).count_ones();
         self.skip_other_infos(cursor, to_skip)?;
         cursor.next = index + 1;
+        if let [df @ STORED_DOCS_MIN..0x80, len @ ..0x80, ..] =
+            *self.bytes.get(cursor.at..self.occurrences_at).unwrap_or_default()
+            && u32::from(df) <= self.n_docs
+            && let Some(end) = cursor.postings.checked_add(len.into())
+        {
+            // Nearly all lists.
+            let (offset, len) = (cursor.postings, len.into());
+            (cursor.postings, cursor.at) = (end, cursor.at + 2);
+            let postings = PostingsAt::Section { offset, len, ranked_len: 0 };
+            return Ok(TermInfo { df: df.into(), postings });
+        }
         let mut info = self.next_other_info(cursor)?;
         if let PostingsAt::Inline(docs) = &mut info.postings {
             (docs.block, docs.index) = (self.number, index as u8);
@@ -469,21 +480,6 @@ impl<'s> Block<'s> {
         cursor.at += reader.position();
         Ok(TermInfo { df, postings })
     }
-}
-
-/// Bytes of the first two to four varints of some bytes, if they are at most eight and there are as many.
-#[inline]
-fn few_varints_len(bytes: &[u8], n: u8) -> Option<usize> {
-    let first = !u64::from_le_bytes(array_at(bytes, 0)?) & HIGHEST_BITS;
-    // Without the end of each but the last.
-    let second = first & first.wrapping_sub(1);
-    let third = second & second.wrapping_sub(1);
-    let last = match n {
-        2 => second,
-        3 => third,
-        _ => third & third.wrapping_sub(1),
-    };
-    (last != 0).then(|| (last.trailing_zeros() / 8) as usize + 1)
 }
 
 /// Shared length and suffix length of a key that is not the first of its block.

@@ -538,26 +538,33 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         }
     }
 
+    /// Looks a term up in the one block that can hold it: the last whose head is not greater, of which `floor` knows the prefix.
+    #[inline]
     fn get_from(&self, floor: &Floor, term: &[u8]) -> Result<Option<TermInfo>> {
-        let Some(block) = self.block_with(floor, term)? else {
-            return Ok(None);
-        };
-        let found = block.find(term).map_err(|damage| self.damage(&block, damage))?;
-        if !found.exact {
-            return Ok(None);
+        let block = self.parse(floor.block, floor.range.clone())?;
+        if floor.prefix == prefix_of(term) && self.is_after(&block, term)? {
+            return match self.block_before(floor, term)? {
+                Some(block) => self.get_in(&block, term),
+                None => Ok(None),
+            };
         }
-        self.info(&block, &mut block.infos(), found.index).map(Some)
+        self.get_in(&block, term)
     }
 
-    /// The one block that can hold `term`: the last whose head is not greater.
-    fn block_with(&self, floor: &Floor, term: &[u8]) -> Result<Option<Block<'s>>> {
-        let prefix = prefix_of(term);
-        let last = self.parse(floor.block, floor.range.clone())?;
-        if floor.prefix != prefix || !self.is_after(&last, term)? {
-            return Ok(Some(last));
+    #[inline]
+    fn get_in(&self, block: &Block<'s>, term: &[u8]) -> Result<Option<TermInfo>> {
+        let found = block.find(term).map_err(|damage| self.damage(block, damage))?;
+        match found.exact {
+            true => self.info(block, &mut block.infos(), found.index).map(Some),
+            false => Ok(None),
         }
+    }
+
+    /// The last block whose head is not greater than `term`, where that of `floor` is.
+    #[cold]
+    fn block_before(&self, floor: &Floor, term: &[u8]) -> Result<Option<Block<'s>>> {
         // Several heads may begin with the same eight bytes: look at the heads themselves.
-        let below = match prefix.checked_sub(1) {
+        let below = match floor.prefix.checked_sub(1) {
             Some(smaller) => self.index.floor(smaller)?.map_or(0, |floor| floor.block + 1),
             None => 0,
         };
@@ -704,6 +711,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
     }
 
     /// Reads the block at `range` and checks its header.
+    #[inline]
     fn parse(&self, number: u32, range: Range<u64>) -> Result<Block<'s>> {
         let at = range.start;
         let bytes = self.blocks.bytes(range)?;
@@ -711,6 +719,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
             .map_err(|damage| self.block_damage(number, at, damage))
     }
 
+    #[inline]
     fn info(
         &self,
         block: &Block<'s>,

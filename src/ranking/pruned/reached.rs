@@ -8,8 +8,9 @@ use crate::segment::file::Section;
 use crate::simd::sums::count_codes;
 use smallvec::SmallVec;
 
-/// Containers of a list whose codes are counted before the best of it are found.
+/// Containers of lists whose codes are counted before the best of these are found, and how often.
 const CONTAINERS_COUNTED: usize = 32;
+const SCORES_TRIED: usize = 8;
 
 /// Scores that as many documents of a list reach at least as [`KTH`] says; 0 where that is not known.
 fn reached(clause: &Clause<'_>, list: &RankedLong<'_, Section<'_>>) -> [f32; KTH.len()] {
@@ -37,40 +38,61 @@ pub(super) fn raise(
         top.raise(score_of(clause, list, *code));
     }
     let is_near = KTH.get(n_below).is_some_and(|kth| *kth < 2 * k);
-    let may_be_better = || clause.best() > f64::from(top.threshold());
-    match is_near || list.list().n_containers() > CONTAINERS_COUNTED || !may_be_better() {
-        true => Ok(()),
-        false => raise_by_blocks(clause, list, n_below, top),
+    if is_near {
+        Ok(())
+    } else {
+        raise_by_blocks(std::iter::once(std::slice::from_ref(clause)), top)
     }
 }
 
-/// Raises the threshold for a number of documents that is well below the next that lists have a code for, behind `n_below`.
-fn raise_by_blocks(
-    clause: &Clause<'_>,
-    list: &RankedLong<'_, Section<'_>>,
-    n_below: usize,
+/// Raises the threshold as far as the best of the blocks of some segments' lists say that there are enough as good, each by one of
+/// the terms alone; nothing where lists are so long that counting takes longer than what it saves.
+pub(crate) fn raise_by_blocks<'a, 's: 'a>(
+    segments: impl Iterator<Item = &'a [Clause<'s>]> + Clone,
     top: &mut Top,
 ) -> Result<()> {
-    let k = top.k();
-    let codes = list.kth_codes();
-    let code = |nth: usize| codes.get(nth).map_or(0, |code| u32::from(*code));
-    // The best of a block may have one code more than is written of the k-th.
-    let most = n_below.checked_sub(1).map_or(255, |nth| code(nth) + 1);
-    let (mut low, mut high) = (code(n_below) + 1, most.min(255));
-    while low < high {
-        let middle = (low + high).div_ceil(2);
+    let lists = segments.clone().flatten().filter_map(|clause| match &clause.list {
+        RankedList::Long(list) => Some((clause.best() as f32, list.list().n_containers())),
+        RankedList::Short(_) => None,
+    });
+    let add = |(best, n): (f32, usize), (own, more)| (best.max(own), n + more);
+    let (best, n_containers) = lists.fold((0.0, 0), add);
+    let (mut low, mut high) = (top.threshold(), best);
+    if high <= low || n_containers > CONTAINERS_COUNTED {
+        return Ok(());
+    }
+    for _ in 0..SCORES_TRIED {
+        let middle = low.midpoint(high);
         let mut n = 0;
-        for container in list.containers().filter(|it| u32::from(it.max_code) >= middle) {
-            let (Codes::Dense(codes) | Codes::ByRank(codes)) = &list.codes(&container)?;
-            n += count_codes(codes, middle as u8);
+        for clauses in segments.clone() {
+            let mut most = 0;
+            for clause in clauses {
+                most = most.max(n_reaching(clause, middle)?);
+            }
+            n += most;
         }
-        if n >= k { low = middle } else { high = middle - 1 }
+        if n >= top.k() { low = middle } else { high = middle }
     }
-    if low > code(n_below) + 1 {
-        // A part with a code is more than the code before stands for.
-        top.raise(score_of(clause, list, (low - 1) as u8));
-    }
+    top.raise(low);
     Ok(())
+}
+
+/// Blocks whose best document reaches a score by a term alone, as far as their codes tell.
+fn n_reaching(clause: &Clause<'_>, score: f32) -> Result<usize> {
+    let RankedList::Long(list) = &clause.list else { return Ok(0) };
+    // A part with a code is more than the code before stands for.
+    let most = score_of(clause, list, 254);
+    let mut before = (score / most * 254.0) as u8;
+    while before < 255 && score_of(clause, list, before) < score {
+        before += 1;
+    }
+    let Some(code) = before.checked_add(1) else { return Ok(0) };
+    let mut n = 0;
+    for container in list.containers().filter(|it| it.max_code >= code) {
+        let (Codes::Dense(codes) | Codes::ByRank(codes)) = &list.codes(&container)?;
+        n += count_codes(codes, code);
+    }
+    Ok(n)
 }
 
 /// Scores that documents of several segments reach, each by one term alone.
