@@ -2,7 +2,7 @@
 
 use super::Clause;
 use super::pruned::tree::OpenTree;
-use super::pruned::{self, BestReached, PhraseClause, PhrasePruning, Pruning, raise_by_blocks};
+use super::pruned::{self, PhraseClause, PhrasePruning, Pruning, promise, raise_over};
 use super::top::Top;
 use crate::budget::{self, ns};
 use crate::doc_id_set::DocIdSet;
@@ -142,10 +142,9 @@ impl<'s> SegmentClauses<'s> {
         top: &mut Top,
     ) -> Result<SmallVec<[usize; 32]>> {
         let mut promises: SmallVec<[(Reverse<u32>, usize); 32]> = SmallVec::new();
-        let (mut reached, mut k, mut of_k) = (BestReached::default(), 0, None);
+        let (mut k, mut of_k) = (0, None);
         for (nth, (segment, base)) in ranked.bases().enumerate() {
-            let promise = reached.add(self.of_segment(nth));
-            promises.push((Reverse(promise.to_bits()), nth));
+            promises.push((Reverse(promise(self.of_segment(nth)).to_bits()), nth));
             top.enter(segment, base);
             if top.k() > k {
                 (k, of_k) = (top.k(), Some((segment, base)));
@@ -153,8 +152,7 @@ impl<'s> SegmentClauses<'s> {
         }
         if let (Shape::AnyOf, Some((segment, base))) = (shape, of_k) {
             top.enter(segment, base);
-            reached.by(k).into_iter().for_each(|score| top.raise(score));
-            raise_by_blocks((0..promises.len()).map(|nth| self.of_segment(nth)), top)?;
+            raise_over((0..promises.len()).map(|nth| self.of_segment(nth)), top)?;
         }
         promises.sort_unstable();
         Ok(promises.into_iter().map(|(_, nth)| nth).collect())
