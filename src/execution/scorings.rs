@@ -32,10 +32,8 @@ impl<'a> Scorings<'a> {
     }
 
     pub(crate) fn give_sets(&mut self, wanted: &[Normal], found: &[Vec<Arc<DocIdSet>>]) {
-        self.page
-            .iter_mut()
-            .chain(self.known.as_deref_mut())
-            .for_each(|it| it.give_sets(wanted, found));
+        let known = self.known.as_deref_mut();
+        self.page.iter_mut().chain(known).for_each(|it| it.give_sets(wanted, found));
     }
 
     /// Expects so many documents of each set, where these are not found.

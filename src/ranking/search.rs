@@ -108,6 +108,9 @@ pub(crate) fn find_best(
     }
 }
 
+/// Numbers of segments, in an order.
+type Order = SmallVec<[usize; 32]>;
+
 /// The terms of a query that is nothing else, open in all segments.
 #[derive(Debug)]
 pub(crate) struct SegmentClauses<'s> {
@@ -135,24 +138,18 @@ impl<'s> SegmentClauses<'s> {
 
     /// The order in which segments are gone through: those first whose lists say that their best are good. Tells `top` how good
     /// the best of all segments are at least, where any term suffices.
-    fn raise(
-        &self,
-        shape: Shape,
-        ranked: &Weight<'_>,
-        top: &mut Top,
-    ) -> Result<SmallVec<[usize; 32]>> {
-        let mut promises: SmallVec<[(Reverse<u32>, usize); 32]> = SmallVec::new();
-        let (mut k, mut of_k) = (0, None);
-        for (nth, (segment, base)) in ranked.bases().enumerate() {
-            promises.push((Reverse(promise(self.of_segment(nth)).to_bits()), nth));
+    fn raise(&self, shape: Shape, ranked: &Weight<'_>, top: &mut Top) -> Result<Order> {
+        let of_all = 0..ranked.segments.len();
+        let promised = |nth| (Reverse(promise(self.of_segment(nth)).to_bits()), nth);
+        let mut promises: SmallVec<[_; 32]> = of_all.clone().map(promised).collect();
+        // More are asked for where documents of a segment are deleted.
+        let most = ranked.bases().max_by_key(|(segment, base)| {
+            top.enter(*segment, *base);
+            top.k()
+        });
+        if let (Shape::AnyOf, Some((segment, base))) = (shape, most) {
             top.enter(segment, base);
-            if top.k() > k {
-                (k, of_k) = (top.k(), Some((segment, base)));
-            }
-        }
-        if let (Shape::AnyOf, Some((segment, base))) = (shape, of_k) {
-            top.enter(segment, base);
-            raise_over((0..promises.len()).map(|nth| self.of_segment(nth)), top)?;
+            raise_over(of_all.map(|nth| self.of_segment(nth)), top)?;
         }
         promises.sort_unstable();
         Ok(promises.into_iter().map(|(_, nth)| nth).collect())

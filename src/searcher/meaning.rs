@@ -58,12 +58,8 @@ impl Meaning<'_> {
         if let Some(ranked) = self.scorings.get_mut().and_then(|it| it.page.as_mut()) {
             memory.ranked = ranked.take_scratch();
         }
-        if let Some(bound) = self.bound.take() {
-            memory.bind.give(bound.logical);
-        }
-        if let Some(rewritten) = self.rewritten.take() {
-            memory.bind.give_normal(rewritten.normal);
-        }
+        self.bound.take().into_iter().for_each(|it| memory.bind.give(it.logical));
+        self.rewritten.take().into_iter().for_each(|it| memory.bind.give_normal(it.normal));
         Some(memory)
     }
 

@@ -133,7 +133,7 @@ impl<'a, 's> ExcludedDocs<'a, 's> {
 /// Finds ascending documents in a list.
 #[derive(Debug)]
 pub(super) enum Finder<'a, 's> {
-    /// Documents, and the place that was found last.
+    /// Documents, and the first that was not passed over.
     Short(&'a [u32], usize),
     Long(Walk<'a, 's, Section<'s>>),
 }
@@ -149,18 +149,9 @@ impl<'a, 's> Finder<'a, 's> {
     /// The rank of a document, if the list has it.
     pub(super) fn rank(&mut self, doc: u32) -> Result<Option<u32>> {
         match self {
-            Finder::Short(docs, last) => {
-                // Behind the last one, mostly, and near it.
-                let before = last.saturating_sub(1);
-                let is_behind = docs.get(before).is_some_and(|before| *before <= doc);
-                let (from, mut n) = (if is_behind { before } else { 0 }, 1);
-                let rest = &docs[from..];
-                while rest.get(n).is_some_and(|at| *at < doc) {
-                    n *= 2;
-                }
-                let near = &rest[n / 2..rest.len().min(n + 1).max(n / 2)];
-                *last = from + n / 2 + near.partition_point(|at| *at < doc);
-                Ok((docs.get(*last) == Some(&doc)).then_some(*last as u32))
+            Finder::Short(docs, from) => {
+                *from += docs[*from..].iter().take_while(|at| **at < doc).count();
+                Ok((docs.get(*from) == Some(&doc)).then_some(*from as u32))
             }
             Finder::Long(walk) => walk.rank(doc),
         }
