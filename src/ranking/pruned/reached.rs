@@ -37,21 +37,14 @@ pub(super) fn raise(
     }
 }
 
-/// The long ones among the lists of some clauses.
-fn long_lists<'a, 's>(
-    clauses: &'a [Clause<'s>],
-) -> impl Iterator<Item = (&'a Clause<'s>, &'a RankedLong<'s, Section<'s>>)> {
-    clauses.iter().filter_map(|clause| match &clause.list {
-        RankedList::Long(list) => Some((clause, list)),
-        RankedList::Short(_) => None,
-    })
+fn long_list<'a, 's>(clause: &'a Clause<'s>) -> Option<&'a RankedLong<'s, Section<'s>>> {
+    if let RankedList::Long(list) = &clause.list { Some(list) } else { None }
 }
 
 /// What the first documents of the terms of a segment together score about.
 pub(crate) fn promise(clauses: &[Clause<'_>]) -> f32 {
-    let first =
-        |(clause, list): (_, &RankedLong<'_, _>)| score_of(clause, list, list.kth_codes()[0]);
-    long_lists(clauses).map(first).sum()
+    let first = |clause| long_list(clause).map(|list| score_of(clause, list, list.kth_codes()[0]));
+    clauses.iter().filter_map(first).sum()
 }
 
 /// Raises the threshold as far as the lists of some segments say that enough documents are as good, each by one of the terms
@@ -60,24 +53,20 @@ pub(crate) fn raise_over<'a, 's: 'a>(
     segments: impl Iterator<Item = &'a [Clause<'s>]> + Clone,
     top: &mut Top,
 ) -> Result<()> {
-    let add = |(best, n): (f64, usize), (clause, list): (&Clause<'_>, &RankedLong<'_, _>)| {
-        (best.max(clause.best()), n + list.list().n_containers())
-    };
-    let (best, n_containers) = segments.clone().flat_map(long_lists).fold((0.0, 0), add);
-    let (mut low, mut high) = (top.threshold(), best as f32);
+    let (mut low, mut high, mut n_containers) = (top.threshold(), 0.0, 0);
+    for clause in segments.clone().flatten().filter(|clause| long_list(clause).is_some()) {
+        high = f32::max(high, clause.best() as f32);
+        n_containers += long_list(clause).map_or(0, |list| list.list().n_containers());
+    }
     if high <= low {
         return Ok(());
     }
     for _ in 0..SCORES_TRIED {
-        let middle = low.midpoint(high);
+        let (middle, by_blocks) = (low.midpoint(high), n_containers <= CONTAINERS_COUNTED);
         let mut n = 0;
         for clauses in segments.clone() {
-            let mut most = 0;
-            for (clause, list) in long_lists(clauses) {
-                let by_blocks = n_containers <= CONTAINERS_COUNTED;
-                most = most.max(n_reaching(clause, list, middle, by_blocks)?);
-            }
-            n += most;
+            let mut each = clauses.iter().map(|clause| n_reaching(clause, middle, by_blocks));
+            n += each.try_fold(0, |most, n| n.map(|n| n.max(most)))?;
         }
         if n >= top.k() { low = middle } else { high = middle }
     }
@@ -86,26 +75,19 @@ pub(crate) fn raise_over<'a, 's: 'a>(
 }
 
 /// Documents that reach a score by a term alone, as far as the codes of its list tell.
-fn n_reaching(
-    clause: &Clause<'_>,
-    list: &RankedLong<'_, Section<'_>>,
-    score: f32,
-    by_blocks: bool,
-) -> Result<usize> {
+fn n_reaching(clause: &Clause<'_>, score: f32, by_blocks: bool) -> Result<usize> {
+    let Some(list) = long_list(clause) else { return Ok(0) };
     let near = (score / score_of(clause, list, 255) * 254.0) as u8;
-    let Some(code) = (near..=255).find(|code| score_of(clause, list, *code) >= score) else {
-        return Ok(0);
-    };
+    let reaches = |code: &u8| score_of(clause, list, *code) >= score;
+    let Some(code) = (near..=255).find(reaches) else { return Ok(0) };
     let kth = KTH.into_iter().zip(list.kth_codes()).filter(|(_, kth)| *kth >= code);
-    let mut n = kth.map(|(n, _)| n).max().unwrap_or(0);
+    let n = kth.map(|(n, _)| n).max().unwrap_or(0);
     // A part with a code is more than the code before stands for.
-    if let Some(code) = code.checked_add(1).filter(|_| by_blocks) {
-        let mut n_blocks = 0;
-        for container in list.containers().filter(|it| it.max_code >= code) {
-            let (Codes::Dense(codes) | Codes::ByRank(codes)) = &list.codes(&container)?;
-            n_blocks += count_codes(codes, code);
-        }
-        n = n.max(n_blocks);
+    let Some(code) = code.checked_add(1).filter(|_| by_blocks) else { return Ok(n) };
+    let mut n_blocks = 0;
+    for container in list.containers().filter(|it| it.max_code >= code) {
+        let (Codes::Dense(codes) | Codes::ByRank(codes)) = &list.codes(&container)?;
+        n_blocks += count_codes(codes, code);
     }
-    Ok(n)
+    Ok(n.max(n_blocks))
 }
