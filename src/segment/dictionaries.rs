@@ -65,3 +65,44 @@ impl SegmentFile {
         Ok(dictionary)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::format::FileName;
+    use crate::format::terms::{NewTerm, TermDictionaryWriter};
+    use crate::ids::SegmentId;
+    use crate::schema::Detail;
+    use crate::segment::file::{create, seal};
+    use crate::storage::{FsStorage, ReadMode, Storage, TestDirectory};
+
+    #[test]
+    fn the_header_of_a_dictionary_is_read_once() {
+        const ID: SegmentId = SegmentId([7; 16]);
+        const FIELD: FieldId = FieldId(2);
+        let directory = TestDirectory::new();
+        let storage = FsStorage::create(directory.path(), ReadMode::Pread).unwrap();
+        let mut terms = TermDictionaryWriter::new(3, Detail::Documents);
+        terms.add(b"paris", NewTerm::Inline { docs: &[1], occurrences: &[] }).unwrap();
+        let terms = terms.finish();
+        let mut file = create(&storage, ID).unwrap();
+        let mut write = |kind, bytes: &[u8]| file.section(Some(FIELD), kind, bytes).unwrap();
+        write(SectionKind::TERMS, &terms.blocks);
+        write(SectionKind::TERMS_INDEX, &terms.index);
+        write(SectionKind::TERMS_HEADS, &terms.heads);
+        let seal = seal(file).unwrap();
+        let file = storage.open(&FileName::Segment(ID).to_string()).unwrap();
+        let segment = SegmentFile::open(file, Some((ID, seal))).unwrap();
+        for _ in 0..2 {
+            let dictionary = segment.dictionary(FIELD).unwrap();
+            // Read again, a block is checked again.
+            assert_eq!(segment.blocks().checked, 1);
+            assert_eq!((dictionary.n_terms(), dictionary.n_docs()), (1, 3));
+        }
+        assert_eq!(segment.dictionary(FIELD).unwrap().get(b"paris").unwrap().unwrap().df, 1);
+        for field in [FieldId(0), FieldId(3)] {
+            assert_eq!(segment.dictionary(field).unwrap_err().kind(), ErrorKind::Corrupt);
+        }
+    }
+}
