@@ -77,8 +77,13 @@ impl Binder<'_> {
                 return Ok(self.phrase(id, placed, shape.proximity, place)?.into());
             }
         }
-        let readings = self.readings(id, text, shape, place)?;
+        let mut readings = self.readings(id, text, shape, place)?;
         self.count_terms(readings.iter().map(Vec::len).sum(), place)?;
+        if let [reading] = &mut readings[..]
+            && reading.len() == 1
+        {
+            return Ok(self.reading(id, std::mem::take(reading), shape, place)?.into());
+        }
         if readings.iter().all(Vec::is_empty) {
             if shape.prefix && text.is_empty() {
                 return Ok(word(id, "", true)?.into());
