@@ -2,7 +2,7 @@
 
 use super::Clause;
 use super::pruned::tree::OpenTree;
-use super::pruned::{self, PhraseClause, PhrasePruning, Pruning, promise, raise_over};
+use super::pruned::{self, BestReached, PhraseClause, PhrasePruning, Pruning};
 use super::top::Top;
 use crate::budget::{self, ns};
 use crate::doc_id_set::DocIdSet;
@@ -71,8 +71,7 @@ pub(crate) fn find_best(
         let count = count && !pruning.searched_twice;
         let order = flat
             .filter(|_| ranked.segments.len() > 1)
-            .map(|clauses| clauses.raise(shape, ranked, top))
-            .transpose()?;
+            .map(|clauses| clauses.raise(shape, ranked, top));
         for nth in 0..ranked.segments.len() {
             let nth = order.as_ref().map_or(nth, |order| order[nth]);
             let (segment, base) = (ranked.segments[nth], ranked.base(nth));
@@ -108,9 +107,6 @@ pub(crate) fn find_best(
     }
 }
 
-/// Numbers of segments, in an order.
-type Order = SmallVec<[usize; 32]>;
-
 /// The terms of a query that is nothing else, open in all segments.
 #[derive(Debug)]
 pub(crate) struct SegmentClauses<'s> {
@@ -138,10 +134,10 @@ impl<'s> SegmentClauses<'s> {
 
     /// The order in which segments are gone through: those first whose lists say that their best are good. Tells `top` how good
     /// the best of all segments are at least, where any term suffices.
-    fn raise(&self, shape: Shape, ranked: &Weight<'_>, top: &mut Top) -> Result<Order> {
-        let of_all = 0..ranked.segments.len();
-        let promised = |nth| (Reverse(promise(self.of_segment(nth)).to_bits()), nth);
-        let mut promises: SmallVec<[_; 32]> = of_all.clone().map(promised).collect();
+    fn raise(&self, shape: Shape, ranked: &Weight<'_>, top: &mut Top) -> SmallVec<[usize; 32]> {
+        let (mut reached, of_all) = (BestReached::default(), 0..ranked.segments.len());
+        let mut promised = |nth| (Reverse(reached.add(self.of_segment(nth)).to_bits()), nth);
+        let mut promises: SmallVec<[_; 32]> = of_all.map(&mut promised).collect();
         // More are asked for where documents of a segment are deleted.
         let most = ranked.bases().max_by_key(|(segment, base)| {
             top.enter(*segment, *base);
@@ -149,10 +145,10 @@ impl<'s> SegmentClauses<'s> {
         });
         if let (Shape::AnyOf, Some((segment, base))) = (shape, most) {
             top.enter(segment, base);
-            raise_over(of_all.map(|nth| self.of_segment(nth)), top)?;
+            reached.by(top.k()).into_iter().for_each(|score| top.raise(score));
         }
         promises.sort_unstable();
-        Ok(promises.into_iter().map(|(_, nth)| nth).collect())
+        promises.into_iter().map(|(_, nth)| nth).collect()
     }
 }
 

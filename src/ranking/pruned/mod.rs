@@ -49,7 +49,7 @@ pub use phrase::CandidateCounts;
 pub(crate) use phrase::{PhraseClause, PhrasePruning, phrase, rare_phrase};
 pub(crate) use pruning::Pruning;
 use query::{Query, Run};
-pub(crate) use reached::{promise, raise_over};
+pub(crate) use reached::BestReached;
 pub(crate) use scratch::Scratch;
 use std::cmp::Reverse;
 use std::ops::Range;

@@ -6,10 +6,15 @@ use crate::ranking::Clause;
 use crate::ranking::top::Top;
 use crate::segment::file::Section;
 use crate::simd::sums::count_codes;
+use smallvec::SmallVec;
 
-/// Containers of lists whose codes are counted before the best of these are found, and how often.
+/// Containers of a list whose codes are counted before the best of it are found.
 const CONTAINERS_COUNTED: usize = 32;
-const SCORES_TRIED: usize = 10;
+
+/// Scores that as many documents of a list reach at least as [`KTH`] says; 0 where that is not known.
+fn reached(clause: &Clause<'_>, list: &RankedLong<'_, Section<'_>>) -> [f32; KTH.len()] {
+    list.kth_codes().map(|code| score_of(clause, list, code))
+}
 
 /// The least score of documents with a code's part.
 fn score_of(clause: &Clause<'_>, list: &RankedLong<'_, Section<'_>>, code: u8) -> f32 {
@@ -31,63 +36,77 @@ pub(super) fn raise(
     if let Some(code) = list.kth_codes().get(n_below).filter(|code| **code > 0) {
         top.raise(score_of(clause, list, *code));
     }
-    match KTH.get(n_below).is_some_and(|kth| *kth < 2 * k) {
+    let is_near = KTH.get(n_below).is_some_and(|kth| *kth < 2 * k);
+    let may_be_better = || clause.best() > f64::from(top.threshold());
+    match is_near || list.list().n_containers() > CONTAINERS_COUNTED || !may_be_better() {
         true => Ok(()),
-        false => raise_over(std::iter::once(std::slice::from_ref(clause)), top),
+        false => raise_by_blocks(clause, list, n_below, top),
     }
 }
 
-fn long_list<'a, 's>(clause: &'a Clause<'s>) -> Option<&'a RankedLong<'s, Section<'s>>> {
-    if let RankedList::Long(list) = &clause.list { Some(list) } else { None }
-}
-
-/// What the first documents of the terms of a segment together score about.
-pub(crate) fn promise(clauses: &[Clause<'_>]) -> f32 {
-    let first = |clause| long_list(clause).map(|list| score_of(clause, list, list.kth_codes()[0]));
-    clauses.iter().filter_map(first).sum()
-}
-
-/// Raises the threshold as far as the lists of some segments say that enough documents are as good, each by one of the terms
-/// alone: by their [`KTH`] best, and by the best of each block where not too many would have to be counted.
-pub(crate) fn raise_over<'a, 's: 'a>(
-    segments: impl Iterator<Item = &'a [Clause<'s>]> + Clone,
+/// Raises the threshold for a number of documents that is well below the next that lists have a code for, behind `n_below`.
+fn raise_by_blocks(
+    clause: &Clause<'_>,
+    list: &RankedLong<'_, Section<'_>>,
+    n_below: usize,
     top: &mut Top,
 ) -> Result<()> {
-    let (mut low, mut high, mut n_containers) = (top.threshold(), 0.0, 0);
-    for clause in segments.clone().flatten().filter(|clause| long_list(clause).is_some()) {
-        high = f32::max(high, clause.best() as f32);
-        n_containers += long_list(clause).map_or(0, |list| list.list().n_containers());
-    }
-    if high <= low {
-        return Ok(());
-    }
-    for _ in 0..SCORES_TRIED {
-        let (middle, by_blocks) = (low.midpoint(high), n_containers <= CONTAINERS_COUNTED);
+    let k = top.k();
+    let codes = list.kth_codes();
+    let code = |nth: usize| codes.get(nth).map_or(0, |code| u32::from(*code));
+    // The best of a block may have one code more than is written of the k-th.
+    let most = n_below.checked_sub(1).map_or(255, |nth| code(nth) + 1);
+    let (mut low, mut high) = (code(n_below) + 1, most.min(255));
+    while low < high {
+        let middle = (low + high).div_ceil(2);
         let mut n = 0;
-        for clauses in segments.clone() {
-            let mut each = clauses.iter().map(|clause| n_reaching(clause, middle, by_blocks));
-            n += each.try_fold(0, |most, n| n.map(|n| n.max(most)))?;
+        for container in list.containers().filter(|it| u32::from(it.max_code) >= middle) {
+            let (Codes::Dense(codes) | Codes::ByRank(codes)) = &list.codes(&container)?;
+            n += count_codes(codes, middle as u8);
         }
-        if n >= top.k() { low = middle } else { high = middle }
+        if n >= k { low = middle } else { high = middle - 1 }
     }
-    top.raise(low);
+    if low > code(n_below) + 1 {
+        // A part with a code is more than the code before stands for.
+        top.raise(score_of(clause, list, (low - 1) as u8));
+    }
     Ok(())
 }
 
-/// Documents that reach a score by a term alone, as far as the codes of its list tell.
-fn n_reaching(clause: &Clause<'_>, score: f32, by_blocks: bool) -> Result<usize> {
-    let Some(list) = long_list(clause) else { return Ok(0) };
-    let near = (score / score_of(clause, list, 255) * 254.0) as u8;
-    let reaches = |code: &u8| score_of(clause, list, *code) >= score;
-    let Some(code) = (near..=255).find(reaches) else { return Ok(0) };
-    let kth = KTH.into_iter().zip(list.kth_codes()).filter(|(_, kth)| *kth >= code);
-    let n = kth.map(|(n, _)| n).max().unwrap_or(0);
-    // A part with a code is more than the code before stands for.
-    let Some(code) = code.checked_add(1).filter(|_| by_blocks) else { return Ok(n) };
-    let mut n_blocks = 0;
-    for container in list.containers().filter(|it| it.max_code >= code) {
-        let (Codes::Dense(codes) | Codes::ByRank(codes)) = &list.codes(&container)?;
-        n_blocks += count_codes(codes, code);
+/// Scores that documents of several segments reach, each by one term alone.
+#[derive(Debug, Default)]
+pub(crate) struct BestReached {
+    /// Score, and so many documents of a segment that reach it beside those that reach more.
+    scores: SmallVec<[(f32, usize); 64]>,
+}
+
+impl BestReached {
+    /// Adds the lists of one segment. Returns what the first documents of its terms together score about.
+    pub(crate) fn add(&mut self, clauses: &[Clause<'_>]) -> f32 {
+        let (mut best, mut together) = ([0.0f32; KTH.len()], 0.0);
+        for clause in clauses {
+            if let RankedList::Long(list) = &clause.list {
+                let scores = reached(clause, list);
+                together += scores.first().copied().unwrap_or_default();
+                best.iter_mut().zip(scores).for_each(|(best, score)| *best = best.max(score));
+            }
+        }
+        let mut before = 0;
+        for (n, score) in KTH.into_iter().zip(best).filter(|(_, score)| *score > 0.0) {
+            self.scores.push((score, n - before));
+            before = n;
+        }
+        together
     }
-    Ok(n.max(n_blocks))
+
+    /// A score that `k` documents reach, where that is known.
+    pub(crate) fn by(&mut self, k: usize) -> Option<f32> {
+        self.scores.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        let mut n = 0;
+        let reaches = |(_, more): &&(f32, usize)| {
+            n += more;
+            n >= k
+        };
+        self.scores.iter().find(reaches).map(|(score, _)| *score)
+    }
 }

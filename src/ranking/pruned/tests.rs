@@ -157,9 +157,6 @@ impl Corpus {
     ) -> Option<(Vec<ScoredDoc>, Vec<Pruning>)> {
         let mut top = Top::new(k, vec![]);
         let (mut base, mut prunings) = (0, vec![]);
-        if !query.all && query.filters.is_empty() {
-            self.raise(query, scoring, &mut top);
-        }
         for segment in self.snapshot.readers() {
             let clauses = self.clauses(segment, query, scoring);
             let has_words = |clauses: &Vec<Clause<'_>>| clauses.len() > query.filters.len();
@@ -186,13 +183,6 @@ impl Corpus {
             base += u64::from(segment.n_docs());
         }
         Some((top.into_sorted().unwrap(), prunings))
-    }
-
-    /// Tells how good the best of all segments are at least.
-    fn raise(&self, query: &Query, scoring: &[Arc<FieldScoring>; 2], top: &mut Top) {
-        let of_segment = |segment| self.clauses(segment, query, scoring);
-        let clauses: Vec<_> = self.snapshot.readers().filter_map(of_segment).collect();
-        raise_over(clauses.iter().map(Vec::as_slice), top).unwrap();
     }
 
     fn check(&self, query: &Query, scoring: &[Arc<FieldScoring>; 2], scratch: &mut Scratch) {
@@ -495,29 +485,6 @@ fn of_many_equal_scores_the_first_are_enough() {
     let scoring = corpus.scoring(Parameters { k1: 0.9, b: 0.4 });
     let (found, _) = corpus.found(&query, 10, &scoring, &mut Scratch::default()).unwrap();
     assert_eq!(found, corpus.expected(&query, &scoring)[..10]);
-}
-
-#[test]
-fn segments_tell_together_how_good_the_best_are() {
-    let mut random = Random(5);
-    let mut docs = sample(&mut random, 60_000, 9);
-    // Few of the best in each segment, fewer than lists have a code for.
-    (0..docs.len()).step_by(900).for_each(|nth| docs[nth].1 = 20 + nth as u32 / 900);
-    let corpus = Corpus::new(&[20_000; 3], &[(0, "word", docs)]);
-    let word = Word { field: 0, text: "word".into(), boost: 1.0 };
-    let query = Query { words: vec![word], filters: vec![], all: false };
-    for parameters in [Parameters::default(), Parameters { k1: 0.9, b: 0.4 }] {
-        let scoring = corpus.scoring(parameters);
-        let expected = corpus.expected(&query, &scoring);
-        for k in [1, 4, 6, 10, 100, 1000, expected.len() + 1] {
-            let mut top = Top::new(k, vec![]);
-            corpus.raise(&query, &scoring, &mut top);
-            let kth = expected.get(k - 1).map_or(0.0, |kth| kth.score());
-            assert!(top.threshold() <= kth, "{} for {kth}, the score of {k}", top.threshold());
-            let is_near = k > 10 || top.threshold() > 0.95 * kth;
-            assert!(is_near, "{} for {kth}, the score of {k}", top.threshold());
-        }
-    }
 }
 
 #[test]
