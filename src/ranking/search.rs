@@ -97,9 +97,7 @@ pub(crate) fn find_best(
         }
         // Once more where thresholds that deleted documents had a part in turned out to be too high.
         if !top.begins_again() {
-            if let Some(SegmentClauses { clauses, .. }) = own {
-                scratch.keep_clauses(clauses);
-            }
+            own.into_iter().for_each(|own| scratch.keep_clauses(own.clauses));
             return Ok(pruning);
         }
         let kernels = KernelCounts::default();
