@@ -157,8 +157,15 @@ impl SegmentFile {
     }
 
     /// File to read a field from: this one, or one in memory if the field came to the schema later.
+    #[inline]
     pub(crate) fn of_field(&self, field: FieldId) -> Result<&SegmentFile> {
-        let Some(added) = &self.added else { return Ok(self) };
+        match &self.added {
+            Some(added) => self.of_added(added, field),
+            None => Ok(self),
+        }
+    }
+
+    fn of_added<'a>(&'a self, added: &'a AddedFields, field: FieldId) -> Result<&'a SegmentFile> {
         Ok(added.file_of(field, || self.expect_n_docs(added))?.unwrap_or(self))
     }
 
@@ -214,8 +221,9 @@ impl SegmentFile {
     }
 
     /// The section of this field (`None`: of the segment) and kind.
+    #[inline]
     pub(crate) fn section(&self, field: Option<FieldId>, kind: SectionKind) -> Option<Section<'_>> {
-        let SectionEntry { offset, len, .. } = self.envelope.section(field, kind)?;
+        let SectionEntry { offset, len, .. } = *self.envelope.section(field, kind)?;
         Some(self.section_at(Place { offset, len }))
     }
 
@@ -230,14 +238,21 @@ impl SegmentFile {
     }
 
     /// Finds a section whose absence is damage.
+    #[inline]
     pub(crate) fn require(&self, field: Option<FieldId>, kind: SectionKind) -> Result<Section<'_>> {
-        self.section(field, kind).ok_or_else(|| {
-            let of = field.map_or("the segment".into(), |field| format!("field {}", field.0));
-            Error::corrupt("reading the section table")
-                .expected(format!("a section '{}' of {of}", kind.name()))
-                .found("none")
-                .in_file(self.file.path())
-        })
+        match self.section(field, kind) {
+            Some(section) => Ok(section),
+            None => Err(self.absent(field, kind)),
+        }
+    }
+
+    #[cold]
+    fn absent(&self, field: Option<FieldId>, kind: SectionKind) -> Error {
+        let of = field.map_or("the segment".into(), |field| format!("field {}", field.0));
+        Error::corrupt("reading the section table")
+            .expected(format!("a section '{}' of {of}", kind.name()))
+            .found("none")
+            .in_file(self.file.path())
     }
 
     #[cfg(test)]
