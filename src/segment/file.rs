@@ -17,9 +17,10 @@ use crate::format::FileName;
 use crate::format::envelope::{Envelope, EnvelopeWriter, Seal, SectionEntry, SectionKind, Sink};
 use crate::format::header::{FileKind, checksum_differs};
 use crate::format::statistics::SegmentStatistics;
+use crate::format::terms::TermDictionary;
 use crate::ids::{FieldId, SegmentId};
 use crate::segment::added_fields::AddedFields;
-use crate::segment::dictionaries::Dictionaries;
+use crate::segment::dictionaries::{Dictionaries, OpenDictionary, Place};
 use crate::simd::prefetch::prefetch;
 use crate::storage::{self, Storage, StorageRead, StorageWrite};
 use std::{
@@ -227,14 +228,35 @@ impl SegmentFile {
         Some(self.section_at(Place { offset, len }))
     }
 
-    /// The section that was found at a place before.
     #[inline]
-    pub(crate) fn section_at(&self, place: Place) -> Section<'_> {
+    fn section_at(&self, place: Place) -> Section<'_> {
         Section { file: self, mapped: self.file.mapped(), place }
     }
 
-    pub(crate) fn dictionaries(&self) -> &Dictionaries {
-        &self.dictionaries
+    /// The dictionary of a field; opening it for the first time reads the header of its index.
+    #[inline]
+    pub(crate) fn dictionary(&self, field: FieldId) -> Result<TermDictionary<Section<'_>>> {
+        match self.dictionaries.get(field) {
+            Some(OpenDictionary { blocks, index, heads, opened }) => {
+                let [blocks, index, heads] =
+                    [blocks, index, heads].map(|place| self.section_at(*place));
+                Ok(TermDictionary::opened(blocks, index, heads, *opened))
+            }
+            None => self.open_dictionary(field),
+        }
+    }
+
+    #[cold]
+    fn open_dictionary(&self, field: FieldId) -> Result<TermDictionary<Section<'_>>> {
+        let section = |kind| self.require(Some(field), kind);
+        let blocks = section(SectionKind::TERMS)?;
+        let (index, heads) =
+            (section(SectionKind::TERMS_INDEX)?, section(SectionKind::TERMS_HEADS)?);
+        let dictionary = TermDictionary::open(blocks, index, heads)?;
+        let [blocks, index, heads] = [blocks, index, heads].map(|section| section.place);
+        let opened = dictionary.open_index();
+        self.dictionaries.keep(field, OpenDictionary { blocks, index, heads, opened });
+        Ok(dictionary)
     }
 
     /// Finds a section whose absence is damage.
@@ -418,13 +440,6 @@ pub(crate) struct Section<'s> {
     place: Place,
 }
 
-/// Place of a section in its file.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    offset: u64,
-    len: u64,
-}
-
 impl<'s> Source<'s> for Section<'s> {
     #[inline]
     fn len(self) -> u64 {
@@ -493,11 +508,6 @@ impl<'s> Section<'s> {
         }
     }
 
-    /// Its place, by which the file [gives it again](SegmentFile::section_at).
-    pub(crate) fn place(self) -> Place {
-        self.place
-    }
-
     #[cold]
     fn beyond(self, range: Range<u64>) -> Error {
         let error = Error::corrupt("reading a section")
@@ -510,6 +520,8 @@ impl<'s> Section<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::terms::{NewTerm, TermDictionaryWriter};
+    use crate::schema::Detail;
     use crate::storage::{FsStorage, MemoryStorage, ReadMode, TestDirectory};
     use crate::test_sizes::{each_unless_miri, unless_miri};
     use std::sync::Mutex;
@@ -618,6 +630,34 @@ mod tests {
             let missing =
                 segment.require(Some(FieldId(1)), SectionKind::TERMS).unwrap_err().to_string();
             assert!(missing.contains("'terms' of field 1"), "{missing}");
+        }
+    }
+
+    #[test]
+    fn the_header_of_a_dictionary_is_read_once() {
+        const FIELD: FieldId = FieldId(2);
+        let directory = TestDirectory::new();
+        let storage = FsStorage::create(directory.path(), ReadMode::Pread).unwrap();
+        let mut terms = TermDictionaryWriter::new(3, Detail::Documents);
+        terms.add(b"paris", NewTerm::Inline { docs: &[1], occurrences: &[] }).unwrap();
+        let terms = terms.finish();
+        let mut file = create(&storage, ID).unwrap();
+        let mut write = |kind, bytes: &[u8]| file.section(Some(FIELD), kind, bytes).unwrap();
+        write(SectionKind::TERMS, &terms.blocks);
+        write(SectionKind::TERMS_INDEX, &terms.index);
+        write(SectionKind::TERMS_HEADS, &terms.heads);
+        let seal = seal(file).unwrap();
+        let file = storage.open(&name()).unwrap();
+        let segment = SegmentFile::open(file, Some((ID, seal))).unwrap();
+        for _ in 0..2 {
+            let dictionary = segment.dictionary(FIELD).unwrap();
+            // Read again, a block is checked again.
+            assert_eq!(segment.blocks().checked, 1);
+            assert_eq!((dictionary.n_terms(), dictionary.n_docs()), (1, 3));
+        }
+        assert_eq!(segment.dictionary(FIELD).unwrap().get(b"paris").unwrap().unwrap().df, 1);
+        for field in [FieldId(0), FieldId(3)] {
+            assert_eq!(segment.dictionary(field).unwrap_err().kind(), ErrorKind::Corrupt);
         }
     }
 

@@ -150,7 +150,7 @@ fn has_ranked(df: u32, detail: Detail) -> bool {
 #[inline]
 fn bit_set(reader: &mut ByteReader<'_>, count: u32) -> Option<u32> {
     match count == BLOCK_TERMS {
-        // Of nearly all blocks.
+        // Nearly all blocks are full.
         true => reader.u32(),
         false => reader.take(singles_len(count)).map(|bytes| uint(bytes) as u32),
     }
@@ -401,8 +401,8 @@ impl<'s> Block<'s> {
         Ok(TermInfo { df: 1, postings: PostingsAt::Inline(docs) })
     }
 
-    /// Passes over infos of terms with several documents, at which nobody looks: whoever wants them reads them. How many of
-    /// the documents stand in the block.
+    /// Passes over infos of terms with several documents, and counts those of the documents that stand in the block. Nobody
+    /// looks at them: whoever wants them reads them.
     #[inline]
     fn skip_other_infos(&self, cursor: &mut InfoCursor, n: u32) -> Result<usize, Damage> {
         let (bytes, mut n_inline): (&[u8], _) = (&self.bytes, 0);

@@ -401,7 +401,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         Ok(TermDictionary { blocks, index, heads: Heads::new(heads) })
     }
 
-    /// What [`open`](Self::open) found in these sections before.
+    /// Opens sections of which [`open`](Self::open) found this before, without reading.
     #[inline]
     pub(crate) fn opened(blocks: S, index: S, heads: S, known: OpenIndex) -> Self {
         let index = Index { source: index, header: known.0 };

@@ -1,4 +1,6 @@
-//! Queries of plain words, each with a `+` or without: most of those that are asked. They need neither tokens nor brackets.
+//! Queries of plain words, each with a `+` or without.
+//!
+//! Most that are asked are of this kind. They need neither tokens nor brackets.
 
 use super::{DefaultOperator, placed};
 use crate::query::Query;
