@@ -328,6 +328,16 @@ mod tests {
     }
 
     #[test]
+    fn first_positions_past_32_bits_are_refused_wherever_they_are_read() {
+        for (last, is_refused) in [(0x1F, false), (0x3F, true)] {
+            let bytes = [0xFE, 0xFF, 0xFF, 0xFF, last, 0, 0, 0, 0, 0];
+            let read = OccurrenceReader::new(&bytes, Detail::Positions).frequency();
+            assert_eq!(read.is_none(), is_refused);
+            assert_eq!(parts_len(&bytes, 1, Detail::Positions).is_none(), is_refused);
+        }
+    }
+
+    #[test]
     fn streams_that_end_early_or_overflow_are_refused() {
         for detail in [Detail::Frequencies, Detail::Positions] {
             let bytes = stream(detail, &documents());
