@@ -139,7 +139,7 @@ impl Binder<'_> {
         }
         Ok(vec![match shape.prefix {
             true => self.analyzers.pattern_terms(field, text)?,
-            false => self.analyzers.query_terms(field, text)?,
+            false => self.analyzers.query_terms_in(&mut self.memory.analyzer, field, text)?,
         }])
     }
 
