@@ -477,7 +477,7 @@ mod tests {
     fn gaps_of_every_width_are_read_side_by_side() {
         for every in each_unless_miri(1..20, 7) {
             for wide in [127, 128, 16_383, 16_384, 1 << 21] {
-                let gap = |nth: u32| if nth % every == 0 { wide } else { nth };
+                let gap = |nth: u32| if nth.is_multiple_of(every) { wide } else { nth };
                 let ends = (0..60).scan(0, |next, nth| {
                     *next += gap(nth) + 1;
                     Some(*next)
