@@ -57,7 +57,7 @@ impl<'s> RankedShort<'s> {
         self.numbers.get(nth * self.len..(nth + 1) * self.len).unwrap_or_default()
     }
 
-    /// The occurrences as they are written, see [`occurrences`](crate::format::occurrences).
+    /// The occurrences as they are written, see [`occurrences`].
     pub(crate) fn stream(&self) -> &[u8] {
         let start = self.parts().first().map_or(0, |first| *first as usize);
         // `read` has walked them from there on.
