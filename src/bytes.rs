@@ -203,6 +203,10 @@ impl<'a> ByteReader<'a> {
 
 /// A varint of any length, and the place behind what was read of it. By value, so that readers stay in registers.
 fn long_varint(bytes: &[u8], mut at: usize) -> (Option<u64>, usize) {
+    let word = array_at(bytes, at).map(u64::from_le_bytes);
+    if let Some((value, len)) = word.and_then(varint_in) {
+        return (Some(value), at + len);
+    }
     let mut value = 0;
     for shift in (0..64).step_by(7) {
         let Some(byte) = bytes.get(at) else { return (None, at) };
@@ -217,6 +221,21 @@ fn long_varint(bytes: &[u8], mut at: usize) -> (Option<u64>, usize) {
         }
     }
     (None, at)
+}
+
+/// The varint that eight bytes begin with, and how many it has; `None` if it has more.
+#[inline]
+pub(crate) fn varint_in(word: u64) -> Option<(u64, usize)> {
+    let ends = !word & HIGHEST_BITS;
+    if ends == 0 {
+        return None;
+    }
+    let n_bits = ends.trailing_zeros() + 1;
+    let bytes = word & !HIGHEST_BITS & u64::MAX >> (64 - n_bits);
+    // Neighbours are joined, then pairs, then fours.
+    let pairs = bytes & 0x007F_007F_007F_007F | (bytes & 0x7F00_7F00_7F00_7F00) >> 1;
+    let fours = pairs & 0x0000_3FFF_0000_3FFF | (pairs & 0x3FFF_0000_3FFF_0000) >> 2;
+    Some((fours & 0x0FFF_FFFF | (fours & 0x0FFF_FFFF_0000_0000) >> 4, n_bits as usize / 8))
 }
 
 /// Appends `value` as an unsigned LEB128 integer: one byte below 128, at most ten.
@@ -359,13 +378,20 @@ mod tests {
 
     #[test]
     fn varints_round_trip_and_refuse_what_does_not_fit() {
-        for value in [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX - 1, u64::MAX] {
+        let of_each_length =
+            (0..64).flat_map(|bits| [1 << bits, (1 << bits) - 1, u64::MAX >> bits]);
+        for value in [300, 0x0123_4567_89AB_CDEF].into_iter().chain(of_each_length) {
             let mut bytes = vec![];
             write_varint(&mut bytes, value);
             let mut reader = ByteReader::new(&bytes);
             assert_eq!(reader.varint(), Some(value));
             assert!(reader.remaining().is_empty());
             assert_eq!(ByteReader::new(&bytes[..bytes.len() - 1]).varint(), None, "{value} cut");
+            // Something behind it.
+            let more = [&bytes[..], &[0xFF; 9]].concat();
+            let mut reader = ByteReader::new(&more);
+            assert_eq!(reader.varint(), Some(value));
+            assert_eq!(reader.position(), bytes.len());
         }
         assert_eq!(ByteReader::new(&[0xFF; 11]).varint(), None);
         let mut too_big = [0x80; 10];

@@ -58,7 +58,7 @@ use crate::bitmap;
 use crate::bitmap::Container;
 use crate::bitmap::ContainerKind;
 use crate::bitmap::RoaringHeader;
-use crate::bytes::{ByteReader, Bytes, HIGHEST_BITS, Source, array_at, write_varint};
+use crate::bytes::{ByteReader, Bytes, HIGHEST_BITS, Source, array_at, varint_in, write_varint};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::terms::RANKED_DOCS_MIN;
 use crate::plural::counted;
@@ -223,8 +223,9 @@ pub(crate) fn read_docs(bytes: &[u8], n_docs: u32, docs: &mut [u32]) -> Option<u
             _ if word & 0x80 == 0 => (word & 0x7F, 1),
             _ if word & 0x8000 == 0 => (word & 0x7F | (word & 0x7F00) >> 1, 2),
             _ => {
-                let mut reader = ByteReader::new(bytes.get(at..)?);
-                (reader.varint_u32()?.into(), reader.position())
+                let (gap, len) = varint_in(word).or_else(|| last_gap(bytes.get(at..)?))?;
+                // No document has so great a number.
+                (u32::try_from(gap).ok()?.into(), len)
             }
         };
         let (doc, others) = room.split_first_mut()?;
@@ -233,6 +234,13 @@ pub(crate) fn read_docs(bytes: &[u8], n_docs: u32, docs: &mut [u32]) -> Option<u
     }
     // They ascend, and none has passed 64 bits.
     (next <= u64::from(n_docs)).then_some(at)
+}
+
+/// A gap behind which there are less than eight bytes.
+#[inline(never)]
+fn last_gap(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut reader = ByteReader::new(bytes);
+    Some((reader.varint()?, reader.position()))
 }
 
 /// Sets a document that follows `next` by a gap; the least that may follow it.
@@ -491,9 +499,24 @@ mod tests {
                     assert_eq!(read_docs(&bytes, u32::MAX, &mut found), Some(first.len()));
                     assert_eq!(read_docs(&first, u32::MAX, &mut found), Some(first.len()));
                     assert_eq!(found, docs[..n], "{wide} at every {every}th");
+                    let end = docs[..n].last().map_or(0, |last| last + 1);
+                    assert_eq!(read_docs(&bytes, end, &mut found), Some(first.len()));
+                    assert_eq!(read_docs(&bytes, end.max(1) - 1, &mut found).is_none(), n > 0);
                     let cut = &first[..first.len().saturating_sub(1)];
                     assert_eq!(read_docs(cut, u32::MAX, &mut found).is_none(), n > 0);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn gaps_past_32_bits_are_refused() {
+        for gap in [1 << 32, u64::MAX >> 8, u64::MAX] {
+            for behind in [0, 9] {
+                let mut bytes = vec![5];
+                write_varint(&mut bytes, gap);
+                bytes.resize(bytes.len() + behind, 0);
+                assert_eq!(read_docs(&bytes, u32::MAX, &mut [0; 2]), None, "{gap}");
             }
         }
     }
