@@ -168,27 +168,30 @@ impl<'a> ByteReader<'a> {
     }
 
     /// An unsigned LEB128 integer of at most ten bytes; `None` also when it does not fit 64 bits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn varint(&mut self) -> Option<u64> {
-        let first = *self.bytes.get(self.at)?;
-        self.at += 1;
-        if first < 0x80 {
-            return Some(u64::from(first));
-        }
-        let mut value = u64::from(first & 0x7F);
-        for shift in (7..64).step_by(7) {
-            let byte = *self.bytes.get(self.at)?;
-            self.at += 1;
-            let low = u64::from(byte & 0x7F);
-            if shift == 63 && low > 1 {
-                return None;
+        match *self.bytes.get(self.at..)? {
+            [one @ ..0x80, ..] => {
+                self.at += 1;
+                Some(one.into())
             }
-            value |= low << shift;
-            if byte < 0x80 {
-                return Some(value);
+            [low, high @ ..0x80, ..] => {
+                self.at += 2;
+                Some(u64::from(low & 0x7F) | u64::from(high) << 7)
+            }
+            _ => {
+                let (value, at) = long_varint(self.bytes, self.at);
+                self.at = at;
+                value
             }
         }
-        None
+    }
+
+    /// Passes over `n` varints, whatever they are; `None` if there are not as many.
+    #[inline]
+    pub(crate) fn skip_varints(&mut self, n: usize) -> Option<()> {
+        self.at += varints_len(self.remaining(), n)?;
+        Some(())
     }
 
     /// A varint that must fit 32 bits.
@@ -196,6 +199,43 @@ impl<'a> ByteReader<'a> {
     pub(crate) fn varint_u32(&mut self) -> Option<u32> {
         u32::try_from(self.varint()?).ok()
     }
+}
+
+/// A varint of any length, and the place behind what was read of it. By value, so that readers stay in registers.
+fn long_varint(bytes: &[u8], mut at: usize) -> (Option<u64>, usize) {
+    let word = array_at(bytes, at).map(u64::from_le_bytes);
+    if let Some((value, len)) = word.and_then(varint_in) {
+        return (Some(value), at + len);
+    }
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let Some(byte) = bytes.get(at) else { return (None, at) };
+        at += 1;
+        let bits = u64::from(byte & 0x7F);
+        if shift == 63 && bits > 1 {
+            break;
+        }
+        value |= bits << shift;
+        if *byte < 0x80 {
+            return (Some(value), at);
+        }
+    }
+    (None, at)
+}
+
+/// The varint that eight bytes begin with, and how many it has; `None` if it has more.
+#[inline]
+pub(crate) fn varint_in(word: u64) -> Option<(u64, usize)> {
+    let ends = !word & HIGHEST_BITS;
+    if ends == 0 {
+        return None;
+    }
+    let n_bits = ends.trailing_zeros() + 1;
+    let bytes = word & !HIGHEST_BITS & u64::MAX >> (64 - n_bits);
+    // Neighbours are joined, then pairs, then fours.
+    let pairs = bytes & 0x007F_007F_007F_007F | (bytes & 0x7F00_7F00_7F00_7F00) >> 1;
+    let fours = pairs & 0x0000_3FFF_0000_3FFF | (pairs & 0x3FFF_0000_3FFF_0000) >> 2;
+    Some((fours & 0x0FFF_FFFF | (fours & 0x0FFF_FFFF_0000_0000) >> 4, n_bits as usize / 8))
 }
 
 /// Appends `value` as an unsigned LEB128 integer: one byte below 128, at most ten.
@@ -206,6 +246,50 @@ pub(crate) fn write_varint(out: &mut Vec<u8>, mut value: u64) {
         value >>= 7;
     }
     out.push(value as u8);
+}
+
+/// The highest bit of each of eight bytes: unset in the last one of a varint.
+pub(crate) const HIGHEST_BITS: u64 = 0x8080_8080_8080_8080;
+
+/// The number 1 in each of eight bytes.
+const EACH_BYTE: u64 = 0x0101_0101_0101_0101;
+
+/// Bytes of the first `n` varints; `None` if there are not as many. Only their ends are looked for, eight bytes at a time.
+#[inline]
+pub(crate) fn varints_len(bytes: &[u8], n: usize) -> Option<usize> {
+    let (mut at, mut n_left) = (0, n);
+    while n_left > 0 {
+        let Some(word) = array_at(bytes, at) else {
+            let is_end = |(_, byte): &(usize, &u8)| **byte < 0x80;
+            let tail = (at..).zip(bytes.get(at..)?).filter(is_end).nth(n_left - 1);
+            return tail.map(|(last, _)| last + 1);
+        };
+        let ends = !u64::from_le_bytes(word) & HIGHEST_BITS;
+        // In each byte the number of ends up to there.
+        let counts = (ends >> 7).wrapping_mul(EACH_BYTE);
+        let n_ends = (counts >> 56) as usize;
+        if n_ends >= n_left {
+            let are_enough = ((counts | HIGHEST_BITS) - n_left as u64 * EACH_BYTE) & HIGHEST_BITS;
+            return Some(at + (are_enough.trailing_zeros() / 8) as usize + 1);
+        }
+        (at, n_left) = (at + 8, n_left - n_ends);
+    }
+    Some(at)
+}
+
+/// Bytes of the first two to four varints of some bytes, if they are at most eight and there are as many.
+#[inline]
+pub(crate) fn few_varints_len(bytes: &[u8], n: u8) -> Option<usize> {
+    let first = !u64::from_le_bytes(array_at(bytes, 0)?) & HIGHEST_BITS;
+    // Without the end of each but the last.
+    let second = first & first.wrapping_sub(1);
+    let third = second & second.wrapping_sub(1);
+    let last = match n {
+        2 => second,
+        3 => third,
+        _ => third & third.wrapping_sub(1),
+    };
+    (last != 0).then(|| (last.trailing_zeros() / 8) as usize + 1)
 }
 
 /// The `N` bytes at `at`, for little-endian fields at fixed offsets; `None` past the end.
@@ -294,18 +378,48 @@ mod tests {
 
     #[test]
     fn varints_round_trip_and_refuse_what_does_not_fit() {
-        for value in [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX - 1, u64::MAX] {
+        let of_each_length =
+            (0..64).flat_map(|bits| [1 << bits, (1 << bits) - 1, u64::MAX >> bits]);
+        for value in [300, 0x0123_4567_89AB_CDEF].into_iter().chain(of_each_length) {
             let mut bytes = vec![];
             write_varint(&mut bytes, value);
             let mut reader = ByteReader::new(&bytes);
             assert_eq!(reader.varint(), Some(value));
             assert!(reader.remaining().is_empty());
             assert_eq!(ByteReader::new(&bytes[..bytes.len() - 1]).varint(), None, "{value} cut");
+            // Something behind it.
+            let more = [&bytes[..], &[0xFF; 9]].concat();
+            let mut reader = ByteReader::new(&more);
+            assert_eq!(reader.varint(), Some(value));
+            assert_eq!(reader.position(), bytes.len());
         }
         assert_eq!(ByteReader::new(&[0xFF; 11]).varint(), None);
         let mut too_big = [0x80; 10];
         too_big[9] = 2;
         assert_eq!(ByteReader::new(&too_big).varint(), None);
+    }
+
+    #[test]
+    fn varints_are_passed_over_by_their_ends() {
+        let mut bytes = vec![];
+        let mut ends = vec![0];
+        for nth in 0..60u64 {
+            write_varint(&mut bytes, 1 << (nth * 7 % 64));
+            ends.push(bytes.len());
+        }
+        for from in 0..ends.len() {
+            for to in from..ends.len() {
+                let len = ends[to] - ends[from];
+                assert_eq!(varints_len(&bytes[ends[from]..], to - from), Some(len));
+                assert_eq!(varints_len(&bytes[ends[from]..ends[to]], to - from), Some(len));
+                if let n @ 2..=4 = to - from {
+                    let few = few_varints_len(&bytes[ends[from]..], n as u8);
+                    assert_eq!(few, (len <= 8 && bytes.len() - ends[from] >= 8).then_some(len));
+                }
+                let cut = bytes.get(ends[from]..(ends[to]).max(1) - 1).unwrap_or_default();
+                assert_eq!(varints_len(cut, to - from).is_some(), to == from, "{from}..{to}");
+            }
+        }
     }
 
     #[test]

@@ -165,6 +165,23 @@ impl Analyzers {
         Ok(placed(text, &mut self.query_time(field)?))
     }
 
+    /// Works like [`query_terms`](Self::query_terms), in memory of queries before where the text is a word or two and the field has
+    /// the default analyzer.
+    pub(crate) fn query_terms_in(
+        &self,
+        memory: &mut Option<Analyzer>,
+        field: &Field,
+        text: &str,
+    ) -> Result<Vec<PlacedTerm>> {
+        let is_default = field.query_analyzer_spec() == DEFAULT_ANALYZER
+            && self.version >= VERSION_OF_CHARACTERS;
+        if !is_default || text.len() > PLAIN_WORD_MAX {
+            return self.query_terms(field, text);
+        }
+        let analyzer = memory.get_or_insert_with(|| Analyzer::default().for_queries());
+        Ok(placed(text, analyzer))
+    }
+
     /// The terms of a query's text whose last word stands for others: as [`query_terms`](Self::query_terms), but
     /// the last word is there even where the analyzer leaves it out, because it may be the beginning of another.
     ///
@@ -335,5 +352,25 @@ mod tests {
             terms.collect::<Vec<_>>().join("|")
         };
         assert_eq!([terms("a"), terms("b"), terms("c")], ["x|z", "w", "x"]);
+    }
+
+    #[test]
+    fn texts_are_read_alike_in_memory_of_others() {
+        let fields = ["", "en", "keyword"].map(|spec| match spec {
+            "" => Field::new("title", FieldKind::Text),
+            spec => Field::new("title", FieldKind::Text).analyzer(spec),
+        });
+        for analyzers in [Analyzers::default(), Analyzers::default().version(1)] {
+            let mut memory = None;
+            for text in
+                ["Zürich", "공", "東京都", "Łódź Ärger", "", "!", &"é ".repeat(200), "a b a"]
+            {
+                for field in &fields {
+                    let expected = analyzers.query_terms(field, text);
+                    let found = analyzers.query_terms_in(&mut memory, field, text);
+                    assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{text}");
+                }
+            }
+        }
     }
 }

@@ -25,10 +25,8 @@ impl<'s> SearchContext<'_, 's> {
         // Only what is scored is planned to be found by scores.
         let Some(ranked) = self.scorings.and_then(|it| it.page.as_ref()) else { return Ok(found) };
         let mut scratch = self.scratch.take();
-        let mut top = self.top(self.page_end().min(self.n_docs()), &mut scratch);
-        if self.is_traced {
-            top = top.traced();
-        }
+        let top = self.top(self.page_end().min(self.n_docs()), &mut scratch);
+        let mut top = if self.is_traced { top.traced() } else { top };
         let done = self.look(plan, (ranked, strategy), &mut top, &mut scratch, &mut found);
         self.end(done, &mut found)?;
         found.trace = top.take_trace();

@@ -57,7 +57,7 @@
 //! Scores hardly change with the last digits of a length, and with 256 lengths all that depends on one
 //! is a table. These are Lucene's codes: with them scores can be compared.
 
-use crate::bytes::{ByteReader, Bytes, Piece, Source};
+use crate::bytes::{Bytes, Piece, Source};
 use crate::error::{Error, Result};
 use std::ops::Range;
 
@@ -158,27 +158,34 @@ pub(crate) struct FieldNorms<S> {
     bm25: Bm25,
 }
 
+#[cold]
+fn unsound<'s>(source: impl Source<'s>) -> Error {
+    let error = Error::corrupt("reading the lengths of a field")
+        .expected("parameters of BM25 and one byte a document")
+        .found(format!("something else in {} bytes", source.len()));
+    source.locate(0, error)
+}
+
 impl<'s, S: Source<'s>> FieldNorms<S> {
     /// Reads the head.
+    #[inline]
     pub(crate) fn open(source: S) -> Result<Self> {
         let head = source.bytes(0..source.len().min(CODES_AT as u64))?;
-        let mut reader = ByteReader::new(&head);
-        let mut read = || {
-            let n_docs = reader.u32()?;
-            let mut number = || reader.u32().map(f32::from_bits);
-            let bm25 = Bm25 { k1: number()?, b: number()?, average: number()? };
-            Some(FieldNorms { source, n_docs, bm25 })
+        match FieldNorms::read(source, &head) {
+            Some(lengths) => Ok(lengths),
+            None => Err(unsound(source)),
+        }
+    }
+
+    #[inline]
+    fn read(source: S, head: &[u8]) -> Option<Self> {
+        let [n_docs, k1, b, average] = *head.first_chunk::<CODES_AT>()?.as_chunks().0 else {
+            return None;
         };
-        let lengths = read();
-        let is_sound = |lengths: &Self| {
-            lengths.bm25.is_sound() && source.len() == CODES_AT as u64 + u64::from(lengths.n_docs)
-        };
-        lengths.filter(is_sound).ok_or_else(|| {
-            let error = Error::corrupt("reading the lengths of a field")
-                .expected("parameters of BM25 and one byte a document")
-                .found(format!("something else in {} bytes", source.len()));
-            source.locate(0, error)
-        })
+        let [k1, b, average] = [k1, b, average].map(f32::from_le_bytes);
+        let (n_docs, bm25) = (u32::from_le_bytes(n_docs), Bm25 { k1, b, average });
+        let is_sound = bm25.is_sound() && source.len() == CODES_AT as u64 + u64::from(n_docs);
+        is_sound.then_some(FieldNorms { source, n_docs, bm25 })
     }
 
     pub(crate) fn n_docs(&self) -> u32 {

@@ -33,11 +33,13 @@
 //!
 //! # Checks
 //!
-//! Reading refuses bytes that end within a part and numbers that break O1; O2 cannot be broken.
+//! Reading refuses bytes that end within a part and numbers that break O1; O2 cannot be broken. Positions that are passed
+//! over are counted, not looked at.
 //!
 //! # Cost
 //!
-//! A part must be walked to find the next one: 1 to 2 ns a varint. A word of a title takes one byte.
+//! A part must be walked to find the next one: 1 to 2 ns a part, and for positions eight bytes at a time. A word of a title takes
+//! one byte.
 //!
 //! # Versions
 //!
@@ -48,7 +50,7 @@
 //! Most terms of most documents occur once, so frequency and position share a number. Parts follow
 //! the documents instead of standing between them, so that counting never walks them.
 
-use crate::bytes::{ByteReader, write_varint};
+use crate::bytes::{ByteReader, HIGHEST_BITS, array_at, varints_len, write_varint};
 use crate::schema::Detail;
 
 /// Appends the part of one document to `out`. `positions` ascend and are not empty; of them only
@@ -85,6 +87,70 @@ pub(crate) fn write_gaps(frequency: u32, mut gaps: impl Iterator<Item = u32>, ou
     }
 }
 
+/// Walks a stream that begins at `at` of some bytes and goes on to their end: how often the term is in each document, and where
+/// the part of each begins. `None` if there are more or fewer parts, or bytes that break O1.
+pub(crate) fn read_all(
+    bytes: &[u8],
+    mut at: usize,
+    detail: Detail,
+    frequencies: &mut [u32],
+    parts: &mut [u32],
+) -> Option<()> {
+    // Then every place before the end does.
+    u32::try_from(bytes.len()).ok()?;
+    for (frequency, part) in frequencies.iter_mut().zip(parts) {
+        *part = at as u32;
+        let len;
+        (*frequency, len) = read_part(bytes.get(at..)?, detail)?;
+        at += len;
+    }
+    (at == bytes.len()).then_some(())
+}
+
+/// Bytes of the first `n` parts of a stream; `None` if there are not as many.
+pub(crate) fn parts_len(bytes: &[u8], n: usize, detail: Detail) -> Option<usize> {
+    let mut at = 0;
+    for _ in 0..n {
+        at += read_part(bytes.get(at..)?, detail)?.1;
+    }
+    Some(at)
+}
+
+/// The frequency of the document whose part some bytes begin with, and how many these are.
+#[inline]
+fn read_part(bytes: &[u8], detail: Detail) -> Option<(u32, usize)> {
+    if !detail.has_positions() {
+        return read_any_part(bytes, detail);
+    }
+    // Nearly all parts: of a word that is there once, or a few times near the beginning.
+    let Some(word) = array_at(bytes, 0).map(u64::from_le_bytes) else {
+        return match *bytes {
+            [first @ ..0x80, ..] if first & 1 == 0 => Some((1, 1)),
+            [first, ..0x80, ..] if first & 1 == 0 => Some((1, 2)),
+            _ => read_any_part(bytes, detail),
+        };
+    };
+    let len = (!word & HIGHEST_BITS).trailing_zeros() / 8 + 1;
+    let more = (word >> (8 * len % 64)) & 0xFF;
+    match (len <= 4, word & 1, more) {
+        (true, 0, _) => Some((1, len as usize)),
+        (true, _, ..0x80) => {
+            let gaps = bytes.get(len as usize + 1..)?;
+            let len_of_gaps = varints_len(gaps, more as usize + 1)?;
+            Some((more as u32 + 2, len as usize + 1 + len_of_gaps))
+        }
+        _ => read_any_part(bytes, detail),
+    }
+}
+
+#[inline(never)]
+fn read_any_part(bytes: &[u8], detail: Detail) -> Option<(u32, usize)> {
+    let mut reader = OccurrenceReader::new(bytes, detail);
+    let frequency = reader.frequency()?;
+    reader.end_document()?;
+    Some((frequency, reader.position_in_bytes()))
+}
+
 /// Walks a stream of parts.
 #[derive(Clone, Debug)]
 pub(crate) struct OccurrenceReader<'a> {
@@ -106,9 +172,7 @@ impl<'a> OccurrenceReader<'a> {
     /// Positions of the document before that were not asked for are passed over.
     #[inline]
     pub(crate) fn frequency(&mut self) -> Option<u32> {
-        while self.n_left > 0 {
-            self.gap()?;
-        }
+        self.end_document()?;
         match self.detail {
             Detail::Documents => Some(1),
             Detail::Frequencies => self.reader.varint_u32()?.checked_add(1),
@@ -123,6 +187,14 @@ impl<'a> OccurrenceReader<'a> {
                 Some(frequency)
             }
         }
+    }
+
+    /// Passes over what is left of the current document.
+    #[inline]
+    pub(crate) fn end_document(&mut self) -> Option<()> {
+        let n_left = std::mem::take(&mut self.n_left) as usize;
+        // The first position was read with the frequency.
+        self.reader.skip_varints(n_left.saturating_sub(self.first.take().is_some().into()))
     }
 
     /// The next number of the current document: its first position, then each position less the one
@@ -150,10 +222,7 @@ impl<'a> OccurrenceReader<'a> {
     /// Passes over `n` documents.
     pub(crate) fn skip(&mut self, n: usize) -> Option<()> {
         (0..n).try_for_each(|_| self.frequency().map(drop))?;
-        while self.n_left > 0 {
-            self.gap()?;
-        }
-        Some(())
+        self.end_document()
     }
 
     /// Bytes walked so far.
@@ -229,6 +298,42 @@ mod tests {
             assert_eq!(reader.position_in_bytes(), bytes.len() - rest.len());
             assert_eq!(reader.frequency(), Some(documents()[n].len() as u32));
             assert_eq!(reader.gap(), Some(documents()[n][0]));
+        }
+    }
+
+    #[test]
+    fn a_whole_stream_is_read_as_part_by_part() {
+        for detail in DETAILS {
+            // Something else before it.
+            let bytes = [&[0xFF; 3][..], &stream(detail, &documents())].concat();
+            let n = documents().len();
+            let (mut frequencies, mut parts) = (vec![0; n], vec![0; n]);
+            read_all(&bytes, 3, detail, &mut frequencies, &mut parts).unwrap();
+            let mut reader = OccurrenceReader::new(&bytes[3..], detail);
+            for nth in 0..n {
+                reader.end_document().unwrap();
+                assert_eq!(parts[nth] as usize, 3 + reader.position_in_bytes());
+                assert_eq!(parts_len(&bytes[3..], nth, detail), Some(reader.position_in_bytes()));
+                assert_eq!(Some(frequencies[nth]), reader.frequency());
+            }
+            assert_eq!(parts_len(&bytes[3..], n, detail), Some(bytes.len() - 3));
+            if detail.has_frequencies() {
+                let cut = &bytes[..bytes.len() - 1];
+                assert_eq!(read_all(cut, 3, detail, &mut frequencies, &mut parts), None);
+                assert_eq!(parts_len(&cut[3..], n, detail), None);
+                let more = [&bytes[..], &[0]].concat();
+                assert_eq!(read_all(&more, 3, detail, &mut frequencies, &mut parts), None);
+            }
+        }
+    }
+
+    #[test]
+    fn first_positions_past_32_bits_are_refused_wherever_they_are_read() {
+        for (last, is_refused) in [(0x1F, false), (0x3F, true)] {
+            let bytes = [0xFE, 0xFF, 0xFF, 0xFF, last, 0, 0, 0, 0, 0];
+            let read = OccurrenceReader::new(&bytes, Detail::Positions).frequency();
+            assert_eq!(read.is_none(), is_refused);
+            assert_eq!(parts_len(&bytes, 1, Detail::Positions).is_none(), is_refused);
         }
     }
 

@@ -58,7 +58,7 @@ use crate::bitmap;
 use crate::bitmap::Container;
 use crate::bitmap::ContainerKind;
 use crate::bitmap::RoaringHeader;
-use crate::bytes::{ByteReader, Bytes, Source, write_varint};
+use crate::bytes::{ByteReader, Bytes, HIGHEST_BITS, Source, array_at, varint_in, write_varint};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::terms::RANKED_DOCS_MIN;
 use crate::plural::counted;
@@ -69,7 +69,6 @@ pub(crate) const SHORT_DOCS_MAX: usize = 255;
 const _: () = assert!(SHORT_DOCS_MAX as u32 + 1 == RANKED_DOCS_MIN, "only bitmaps have ranks");
 /// Bytes of a document in a short list, at the most.
 const GAP_BYTES_MAX: u64 = 5;
-
 /// Appends the bytes of a list of more documents than the dictionary keeps inline.
 pub(crate) fn encode(docs: &[u32], out: &mut Vec<u8>) {
     if docs.len() <= SHORT_DOCS_MAX {
@@ -143,12 +142,8 @@ impl<'s, S: Source<'s>> PostingList<'s, S> {
     ) -> Result<Self> {
         if df as usize <= SHORT_DOCS_MAX {
             let mut list = ShortList { docs: [0; SHORT_DOCS_MAX], len: df as u8 };
-            let mut slots = list.docs.iter_mut();
-            read_short(postings, (offset, len), df, n_docs, detail, |doc| {
-                if let Some(slot) = slots.next() {
-                    *slot = doc;
-                }
-            })?;
+            let docs = list.docs.get_mut(..df as usize).unwrap_or_default();
+            read_short(postings, (offset, len), n_docs, detail, docs)?;
             return Ok(PostingList::Short(list));
         }
         LongList::open_counted(postings, offset, len, df).map(PostingList::Long)
@@ -172,28 +167,26 @@ impl<'s, S: Source<'s>> PostingList<'s, S> {
     }
 }
 
-/// Calls `take` with each document of a short list. Occurrences, which follow in a field that keeps
-/// them, are left alone.
+/// Reads as many documents of a short list as it has. Occurrences, which follow in a field that keeps them, are left alone.
 pub(crate) fn read_short<'s, S: Source<'s>>(
     postings: S,
     (offset, len): (u64, u32),
-    df: u32,
     n_docs: u32,
     detail: Detail,
-    take: impl FnMut(u32),
+    docs: &mut [u32],
 ) -> Result<()> {
     let docs_len = match detail {
         Detail::Documents => u64::from(len),
         // No more is read than the documents can take, however long the occurrences are.
-        _ => u64::from(len).min(u64::from(df) * GAP_BYTES_MAX),
+        _ => u64::from(len).min(docs.len() as u64 * GAP_BYTES_MAX),
     };
     let bytes = postings.bytes(offset..offset.saturating_add(docs_len))?;
-    let end = each_short(&bytes, df, n_docs, take);
+    let end = read_docs(&bytes, n_docs, docs);
     if end.is_some_and(|end| detail != Detail::Documents || end == bytes.len()) {
         return Ok(());
     }
     let error = Error::corrupt("reading a short posting list")
-        .expected(format!("{df} documents below {n_docs} in {len} bytes"))
+        .expected(format!("{} documents below {n_docs} in {len} bytes", docs.len()))
         .found("other bytes");
     Err(postings.locate(offset, error))
 }
@@ -206,17 +199,55 @@ pub(crate) fn each_short(
     n_docs: u32,
     mut take: impl FnMut(u32),
 ) -> Option<usize> {
-    let mut reader = ByteReader::new(bytes);
-    let mut next = 0u32;
-    for _ in 0..df {
-        let doc = next.checked_add(reader.varint_u32()?)?;
-        if doc >= n_docs {
-            return None;
+    let mut docs = [0; SHORT_DOCS_MAX];
+    let docs = docs.get_mut(..df as usize)?;
+    let end = read_docs(bytes, n_docs, docs)?;
+    docs.iter().for_each(|doc| take(*doc));
+    Some(end)
+}
+
+/// Reads as many documents as there is room for of bytes that begin with them; returns their end.
+pub(crate) fn read_docs(bytes: &[u8], n_docs: u32, docs: &mut [u32]) -> Option<usize> {
+    let (mut at, mut next, mut room) = (0, 0u64, docs);
+    while !room.is_empty() {
+        let word = array_at(bytes, at).map_or(u64::MAX, u64::from_le_bytes);
+        if word & HIGHEST_BITS == 0 && room.len() >= 8 {
+            let (eight, others) = room.split_at_mut(8);
+            for (doc, gap) in eight.iter_mut().zip(word.to_le_bytes()) {
+                next = after(doc, next, gap.into());
+            }
+            (at, room) = (at + 8, others);
+            continue;
         }
-        take(doc);
-        next = doc + 1; // below n_docs, so this cannot overflow
+        let (gap, len) = match word {
+            _ if word & 0x80 == 0 => (word & 0x7F, 1),
+            _ if word & 0x8000 == 0 => (word & 0x7F | (word & 0x7F00) >> 1, 2),
+            _ => {
+                let (gap, len) = varint_in(word).or_else(|| last_gap(bytes.get(at..)?))?;
+                // No document has so great a number.
+                (u32::try_from(gap).ok()?.into(), len)
+            }
+        };
+        let (doc, others) = room.split_first_mut()?;
+        next = after(doc, next, gap);
+        (at, room) = (at + len, others);
     }
-    Some(reader.position())
+    // They ascend, and none has passed 64 bits.
+    (next <= u64::from(n_docs)).then_some(at)
+}
+
+/// A gap behind which there are less than eight bytes.
+#[inline(never)]
+fn last_gap(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut reader = ByteReader::new(bytes);
+    Some((reader.varint()?, reader.position()))
+}
+
+/// Sets a document that follows `next` by a gap; the least that may follow it.
+#[inline]
+fn after(doc: &mut u32, next: u64, gap: u64) -> u64 {
+    *doc = (next + gap) as u32;
+    next + gap + 1
 }
 
 /// Documents in a fixed array, so that opening a short list allocates nothing.
@@ -446,6 +477,46 @@ mod tests {
                 let mut bytes = vec![];
                 encode(&docs, &mut bytes);
                 assert_eq!(open(&docs, &bytes).unwrap(), docs, "{n} by {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn gaps_of_every_width_are_read_side_by_side() {
+        for every in each_unless_miri(1..20, 7) {
+            for wide in [127, 128, 16_383, 16_384, 1 << 21] {
+                let gap = |nth: u32| if nth.is_multiple_of(every) { wide } else { nth };
+                let ends = (0..60).scan(0, |next, nth| {
+                    *next += gap(nth) + 1;
+                    Some(*next)
+                });
+                let docs: Vec<u32> = ends.map(|end| end - 1).collect();
+                let mut bytes = vec![];
+                encode_gaps(&docs, &mut bytes);
+                for n in 0..=docs.len() {
+                    let (mut found, mut first) = (vec![0; n], vec![]);
+                    encode_gaps(&docs[..n], &mut first);
+                    assert_eq!(read_docs(&bytes, u32::MAX, &mut found), Some(first.len()));
+                    assert_eq!(read_docs(&first, u32::MAX, &mut found), Some(first.len()));
+                    assert_eq!(found, docs[..n], "{wide} at every {every}th");
+                    let end = docs[..n].last().map_or(0, |last| last + 1);
+                    assert_eq!(read_docs(&bytes, end, &mut found), Some(first.len()));
+                    assert_eq!(read_docs(&bytes, end.max(1) - 1, &mut found).is_none(), n > 0);
+                    let cut = &first[..first.len().saturating_sub(1)];
+                    assert_eq!(read_docs(cut, u32::MAX, &mut found).is_none(), n > 0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn gaps_past_32_bits_are_refused() {
+        for gap in [1 << 32, u64::MAX >> 8, u64::MAX] {
+            for behind in [0, 9] {
+                let mut bytes = vec![5];
+                write_varint(&mut bytes, gap);
+                bytes.resize(bytes.len() + behind, 0);
+                assert_eq!(read_docs(&bytes, u32::MAX, &mut [0; 2]), None, "{gap}");
             }
         }
     }

@@ -118,12 +118,9 @@ impl<'s> Lists<'s> {
                 }
                 let start = self.groups.len();
                 match (&part.leaves[at].postings, field) {
-                    (Postings::Inline(docs), _) => {
-                        docs.as_slice().iter().for_each(|doc| self.add_doc(start, *doc));
-                    }
+                    (Postings::Inline(docs), _) => self.add_docs(docs.as_slice()),
                     (Postings::Short(info), Some(field)) => {
-                        self.lows.reserve(info.df as usize);
-                        field.short_postings(info, |doc| self.add_doc(start, doc))?;
+                        field.short_docs(info, |docs| self.add_docs(docs))?;
                     }
                     (Postings::Long(list), _) => {
                         let last = list.n_containers().checked_sub(1).map(|last| list.key(last));
@@ -185,14 +182,20 @@ impl<'s> Lists<'s> {
         }
     }
 
-    /// Adds the next document of the list whose groups begin at `from`.
-    #[inline]
-    fn add_doc(&mut self, from: usize, doc: u32) {
-        let end = self.lows.len() as u32 + 1;
-        self.lows.push((doc as u16).to_le_bytes());
-        match self.groups[from..].last_mut() {
-            Some(group) if group.key == doc >> 16 => group.end = end,
-            _ => self.groups.push(Group { key: doc >> 16, start: end - 1, end }),
+    /// Adds the documents of a list, as groups behind those of others.
+    fn add_docs(&mut self, docs: &[u32]) {
+        let mut rest = docs;
+        while let Some(first) = rest.first() {
+            // Nearly always all of them.
+            let key = first >> 16;
+            let (of_key, others) = match rest.last().is_some_and(|last| last >> 16 == key) {
+                true => (rest, &[][..]),
+                false => rest.split_at(rest.partition_point(|doc| doc >> 16 == key)),
+            };
+            let start = self.lows.len() as u32;
+            self.lows.extend(of_key.iter().map(|doc| (*doc as u16).to_le_bytes()));
+            self.groups.push(Group { key, start, end: self.lows.len() as u32 });
+            rest = others;
         }
     }
 

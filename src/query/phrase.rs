@@ -77,8 +77,13 @@ impl Binder<'_> {
                 return Ok(self.phrase(id, placed, shape.proximity, place)?.into());
             }
         }
-        let readings = self.readings(id, text, shape, place)?;
+        let mut readings = self.readings(id, text, shape, place)?;
         self.count_terms(readings.iter().map(Vec::len).sum(), place)?;
+        if let [reading] = &mut readings[..]
+            && reading.len() == 1
+        {
+            return Ok(self.reading(id, std::mem::take(reading), shape, place)?.into());
+        }
         if readings.iter().all(Vec::is_empty) {
             if shape.prefix && text.is_empty() {
                 return Ok(word(id, "", true)?.into());
@@ -134,7 +139,7 @@ impl Binder<'_> {
         }
         Ok(vec![match shape.prefix {
             true => self.analyzers.pattern_terms(field, text)?,
-            false => self.analyzers.query_terms(field, text)?,
+            false => self.analyzers.query_terms_in(&mut self.memory.analyzer, field, text)?,
         }])
     }
 

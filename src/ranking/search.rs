@@ -97,9 +97,7 @@ pub(crate) fn find_best(
         }
         // Once more where thresholds that deleted documents had a part in turned out to be too high.
         if !top.begins_again() {
-            if let Some(SegmentClauses { clauses, .. }) = own {
-                scratch.keep_clauses(clauses);
-            }
+            own.into_iter().for_each(|own| scratch.keep_clauses(own.clauses));
             return Ok(pruning);
         }
         let kernels = KernelCounts::default();
@@ -135,19 +133,17 @@ impl<'s> SegmentClauses<'s> {
     /// The order in which segments are gone through: those first whose lists say that their best are good. Tells `top` how good
     /// the best of all segments are at least, where any term suffices.
     fn raise(&self, shape: Shape, ranked: &Weight<'_>, top: &mut Top) -> SmallVec<[usize; 32]> {
-        let mut promises: SmallVec<[(Reverse<u32>, usize); 32]> = SmallVec::new();
-        let (mut reached, mut k, mut of_k) = (BestReached::default(), 0, None);
-        for (nth, (segment, base)) in ranked.bases().enumerate() {
-            let promise = reached.add(self.of_segment(nth));
-            promises.push((Reverse(promise.to_bits()), nth));
+        let (mut reached, of_all) = (BestReached::default(), 0..ranked.segments.len());
+        let mut promised = |nth| (Reverse(reached.add(self.of_segment(nth)).to_bits()), nth);
+        let mut promises: SmallVec<[_; 32]> = of_all.map(&mut promised).collect();
+        // More are asked for where documents of a segment are deleted.
+        let most = ranked.bases().max_by_key(|(segment, base)| {
+            top.enter(*segment, *base);
+            top.k()
+        });
+        if let (Shape::AnyOf, Some((segment, base))) = (shape, most) {
             top.enter(segment, base);
-            if top.k() > k {
-                (k, of_k) = (top.k(), Some((segment, base)));
-            }
-        }
-        if let (Shape::AnyOf, Some((segment, base)), Some(score)) = (shape, of_k, reached.by(k)) {
-            top.enter(segment, base);
-            top.raise(score);
+            reached.by(top.k()).into_iter().for_each(|score| top.raise(score));
         }
         promises.sort_unstable();
         promises.into_iter().map(|(_, nth)| nth).collect()

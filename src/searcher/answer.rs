@@ -18,14 +18,14 @@ const HITS_AFTER_STOP: usize = 10;
 
 impl<'a> Search<'a> {
     /// Answers the query.
-    pub(super) fn run(self) -> Result<Hits> {
+    pub(super) fn run(mut self) -> Result<Hits> {
         let started = Instant::now();
         let answer = match &self.searcher.0.setting.cache {
             Some(cache) => cache.answer(&self, started),
             None => self.answer(started),
         };
         self.log_if_slow(Some(started), answer.as_ref().err());
-        if let Some(memory) = self.meaning.into_memory() {
+        if let Some(memory) = self.meaning.take_memory() {
             self.searcher.0.memory.give(memory);
         }
         answer

@@ -52,18 +52,14 @@ impl Meaning<'_> {
         self.clock.get().is_some()
     }
 
-    /// The memory that it was found in; none where it needed none.
-    pub(super) fn into_memory(self) -> Option<Box<SearchMemory>> {
-        let mut memory = self.memory.into_inner()?;
-        if let Some(ranked) = self.scorings.into_inner().and_then(|it| it.page) {
-            memory.ranked = ranked.into_scratch();
+    /// Ends the search: the memory that it was found in; none where it needed none.
+    pub(super) fn take_memory(&mut self) -> Option<Box<SearchMemory>> {
+        let mut memory = self.memory.get_mut().take()?;
+        if let Some(ranked) = self.scorings.get_mut().and_then(|it| it.page.as_mut()) {
+            memory.ranked = ranked.take_scratch();
         }
-        if let Some(bound) = self.bound.into_inner() {
-            memory.bind.give(bound.logical);
-        }
-        if let Some(rewritten) = self.rewritten.into_inner() {
-            memory.bind.give_normal(rewritten.normal);
-        }
+        self.bound.take().into_iter().for_each(|it| memory.bind.give(it.logical));
+        self.rewritten.take().into_iter().for_each(|it| memory.bind.give_normal(it.normal));
         Some(memory)
     }
 

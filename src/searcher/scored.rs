@@ -57,7 +57,8 @@ impl<'a> Search<'a> {
         let has_buckets = has_facets && self.bound_facets()?.iter().any(BoundFacet::wants_hits);
         if is_scored && (has_hits && is_elsewhere || has_buckets) {
             let detail = ScoreDetail::AsNeeded;
-            let of = |logical| self.scoring_of(logical, &parameters, detail).map(Some);
+            let of =
+                |logical| self.scoring_of(logical, &parameters, detail).map(Box::new).map(Some);
             if !self.request.selections.is_empty() {
                 let all: Vec<_> = (0..self.request.selections.len()).collect();
                 scorings.known = of(&self.bound_without(&all)?.logical)?;
@@ -116,10 +117,13 @@ impl<'a> Search<'a> {
     ) -> Result<Weight<'a>> {
         let (searcher, statistics) = (self.searcher, &self.request.statistics);
         let memory = self.with_memory(|memory| std::mem::take(&mut memory.ranked));
-        let ranked = self.meaning.time(Phase::LookUp, || {
+        let mut ranked = self.meaning.time(Phase::LookUp, || {
             searcher.create_weight(logical, parameters, statistics, detail, self.look_ups(), memory)
-        })?;
-        Ok(ranked.with_functions(self.functions()?.clone()))
+        });
+        if let Ok(ranked) = &mut ranked {
+            ranked.change_by(self.functions()?);
+        }
+        ranked
     }
 
     /// Score functions, with names looked up.

@@ -8,7 +8,7 @@
 //! - read by `pread`, the blocks are checked at every read, because the bytes are new every time.
 //!
 //! So nothing is ever answered from a damaged byte, and nobody waits for a byte he does not need.
-//! The heap holds 8 bytes a MiB of mapped file, and 24 bytes a section.
+//! The heap holds 8 bytes a MiB of mapped file, 24 bytes a section, and what is known of [dictionaries](Dictionaries).
 
 use crate::bytes::{Bytes, Source};
 use crate::checksum::crc32c;
@@ -17,8 +17,10 @@ use crate::format::FileName;
 use crate::format::envelope::{Envelope, EnvelopeWriter, Seal, SectionEntry, SectionKind, Sink};
 use crate::format::header::{FileKind, checksum_differs};
 use crate::format::statistics::SegmentStatistics;
+use crate::format::terms::TermDictionary;
 use crate::ids::{FieldId, SegmentId};
 use crate::segment::added_fields::AddedFields;
+use crate::segment::dictionaries::{Dictionaries, OpenDictionary, Place};
 use crate::simd::prefetch::prefetch;
 use crate::storage::{self, Storage, StorageRead, StorageWrite};
 use std::{
@@ -112,6 +114,7 @@ pub(crate) struct SegmentFile {
     /// enough: the bit says something about bytes that nobody changes, and publishes no others.
     checked: Box<[AtomicU64]>,
     n_checked: AtomicU64,
+    dictionaries: Dictionaries,
     /// Fields that came to the schema later, if any did.
     added: Option<AddedFields>,
 }
@@ -140,7 +143,8 @@ impl SegmentFile {
             None => 0,
         };
         let checked = (0..n_words).map(|_| AtomicU64::new(0)).collect();
-        Ok(SegmentFile { file, envelope, checked, n_checked: AtomicU64::new(0), added: None })
+        let (n_checked, dictionaries) = (AtomicU64::new(0), Dictionaries::of(envelope.sections()));
+        Ok(SegmentFile { file, envelope, checked, n_checked, dictionaries, added: None })
     }
 
     /// Adds the fields that it was made without.
@@ -154,8 +158,15 @@ impl SegmentFile {
     }
 
     /// File to read a field from: this one, or one in memory if the field came to the schema later.
+    #[inline]
     pub(crate) fn of_field(&self, field: FieldId) -> Result<&SegmentFile> {
-        let Some(added) = &self.added else { return Ok(self) };
+        match &self.added {
+            Some(added) => self.of_added(added, field),
+            None => Ok(self),
+        }
+    }
+
+    fn of_added<'a>(&'a self, added: &'a AddedFields, field: FieldId) -> Result<&'a SegmentFile> {
         Ok(added.file_of(field, || self.expect_n_docs(added))?.unwrap_or(self))
     }
 
@@ -211,25 +222,59 @@ impl SegmentFile {
     }
 
     /// The section of this field (`None`: of the segment) and kind.
+    #[inline]
     pub(crate) fn section(&self, field: Option<FieldId>, kind: SectionKind) -> Option<Section<'_>> {
-        let entry = self.envelope.section(field, kind)?;
-        Some(Section {
-            file: self,
-            mapped: self.file.mapped(),
-            offset: entry.offset,
-            len: entry.len,
-        })
+        let SectionEntry { offset, len, .. } = *self.envelope.section(field, kind)?;
+        Some(self.section_at(Place { offset, len }))
+    }
+
+    #[inline]
+    fn section_at(&self, place: Place) -> Section<'_> {
+        Section { file: self, mapped: self.file.mapped(), place }
+    }
+
+    /// The dictionary of a field; opening it for the first time reads the header of its index.
+    #[inline]
+    pub(crate) fn dictionary(&self, field: FieldId) -> Result<TermDictionary<Section<'_>>> {
+        match self.dictionaries.get(field) {
+            Some(OpenDictionary { blocks, index, heads, opened }) => {
+                let [blocks, index, heads] =
+                    [blocks, index, heads].map(|place| self.section_at(*place));
+                Ok(TermDictionary::opened(blocks, index, heads, *opened))
+            }
+            None => self.open_dictionary(field),
+        }
+    }
+
+    #[cold]
+    fn open_dictionary(&self, field: FieldId) -> Result<TermDictionary<Section<'_>>> {
+        let section = |kind| self.require(Some(field), kind);
+        let blocks = section(SectionKind::TERMS)?;
+        let (index, heads) =
+            (section(SectionKind::TERMS_INDEX)?, section(SectionKind::TERMS_HEADS)?);
+        let dictionary = TermDictionary::open(blocks, index, heads)?;
+        let [blocks, index, heads] = [blocks, index, heads].map(|section| section.place);
+        let opened = dictionary.open_index();
+        self.dictionaries.keep(field, OpenDictionary { blocks, index, heads, opened });
+        Ok(dictionary)
     }
 
     /// Finds a section whose absence is damage.
+    #[inline]
     pub(crate) fn require(&self, field: Option<FieldId>, kind: SectionKind) -> Result<Section<'_>> {
-        self.section(field, kind).ok_or_else(|| {
-            let of = field.map_or("the segment".into(), |field| format!("field {}", field.0));
-            Error::corrupt("reading the section table")
-                .expected(format!("a section '{}' of {of}", kind.name()))
-                .found("none")
-                .in_file(self.file.path())
-        })
+        match self.section(field, kind) {
+            Some(section) => Ok(section),
+            None => Err(self.absent(field, kind)),
+        }
+    }
+
+    #[cold]
+    fn absent(&self, field: Option<FieldId>, kind: SectionKind) -> Error {
+        let of = field.map_or("the segment".into(), |field| format!("field {}", field.0));
+        Error::corrupt("reading the section table")
+            .expected(format!("a section '{}' of {of}", kind.name()))
+            .found("none")
+            .in_file(self.file.path())
     }
 
     #[cfg(test)]
@@ -264,8 +309,16 @@ impl SegmentFile {
         n_damaged
     }
 
-    /// Checks the blocks of a mapped file that `range`, not empty and inside the file, touches.
+    /// Whether two places of a mapped file are in one block, which was checked.
     #[inline]
+    fn has_checked(&self, first: u64, last: u64) -> bool {
+        let block = first >> self.envelope.block_shift();
+        let word = self.checked.get((block / 64) as usize);
+        block == last >> self.envelope.block_shift()
+            && word.is_some_and(|word| word.load(Relaxed) & (1 << (block % 64)) != 0)
+    }
+
+    /// Checks the blocks of a mapped file that `range`, not empty and inside the file, touches.
     fn touch(&self, mapped: &[u8], range: &Range<u64>) -> Result<()> {
         let shift = self.envelope.block_shift();
         for block in range.start >> shift..=(range.end - 1) >> shift {
@@ -384,34 +437,28 @@ fn read_vec(file: &dyn StorageRead, range: Range<u64>) -> Result<Vec<u8>> {
 pub(crate) struct Section<'s> {
     file: &'s SegmentFile,
     mapped: Option<&'s [u8]>,
-    offset: u64,
-    len: u64,
+    place: Place,
 }
 
 impl<'s> Source<'s> for Section<'s> {
     #[inline]
     fn len(self) -> u64 {
-        self.len
+        self.place.len
     }
 
-    #[inline]
+    #[inline(always)] // nearly all reads are of bytes that were checked: a dozen instructions then
     fn bytes(self, range: Range<u64>) -> Result<Bytes<'s>> {
-        if range.start > range.end || range.end > self.len {
-            return Err(self.beyond(range));
+        let Place { offset, len } = self.place;
+        if let Some(mapped) = self.mapped
+            && range.start < range.end
+            && range.end <= len
+            && self.file.has_checked(offset + range.start, offset + range.end - 1)
+            && let Some(bytes) =
+                mapped.get((offset + range.start) as usize..(offset + range.end) as usize)
+        {
+            return Ok(Bytes::Mapped(bytes));
         }
-        if range.is_empty() {
-            return Ok(Bytes::Mapped(&[]));
-        }
-        // No overflow: opening compared offset and length with the file.
-        let range = self.offset + range.start..self.offset + range.end;
-        let Some(mapped) = self.mapped else {
-            return self.file.read(range);
-        };
-        self.file.touch(mapped, &range)?;
-        match mapped.get(range.start as usize..range.end as usize) {
-            Some(bytes) => Ok(Bytes::Mapped(bytes)),
-            None => Err(self.file.outside(range)),
-        }
+        self.bytes_to_check(range)
     }
 
     #[inline]
@@ -422,11 +469,11 @@ impl<'s> Source<'s> for Section<'s> {
     #[inline]
     fn prefetch(self, range: Range<u64>) {
         // A range beyond the file is left to the error of whoever reads it.
-        let end = range.end.min(self.len);
+        let end = range.end.min(self.place.len);
         if let Some(mapped) = self.mapped
             && range.start < end
-            && let Some(bytes) =
-                mapped.get((self.offset + range.start) as usize..(self.offset + end) as usize)
+            && let Some(bytes) = mapped
+                .get((self.place.offset + range.start) as usize..(self.place.offset + end) as usize)
         {
             prefetch(bytes);
         }
@@ -434,15 +481,37 @@ impl<'s> Source<'s> for Section<'s> {
 
     #[cold]
     fn locate(self, offset: u64, error: Error) -> Error {
-        error.in_file(self.file.path()).at_offset(self.offset.saturating_add(offset))
+        error.in_file(self.file.path()).at_offset(self.place.offset.saturating_add(offset))
     }
 }
 
-impl Section<'_> {
+impl<'s> Section<'s> {
+    /// The bytes of a range anywhere, after a check of those that need one.
+    #[inline(never)]
+    fn bytes_to_check(self, range: Range<u64>) -> Result<Bytes<'s>> {
+        let Place { offset, len } = self.place;
+        if range.start > range.end || range.end > len {
+            return Err(self.beyond(range));
+        }
+        if range.is_empty() {
+            return Ok(Bytes::Mapped(&[]));
+        }
+        // No overflow: opening compared offset and length with the file.
+        let range = offset + range.start..offset + range.end;
+        let Some(mapped) = self.mapped else {
+            return self.file.read(range);
+        };
+        self.file.touch(mapped, &range)?;
+        match mapped.get(range.start as usize..range.end as usize) {
+            Some(bytes) => Ok(Bytes::Mapped(bytes)),
+            None => Err(self.file.outside(range)),
+        }
+    }
+
     #[cold]
     fn beyond(self, range: Range<u64>) -> Error {
         let error = Error::corrupt("reading a section")
-            .expected(format!("a range inside {} bytes", self.len))
+            .expected(format!("a range inside {} bytes", self.place.len))
             .found(format!("{}..{}", range.start, range.end));
         self.locate(range.start, error)
     }
@@ -451,6 +520,8 @@ impl Section<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::terms::{NewTerm, TermDictionaryWriter};
+    use crate::schema::Detail;
     use crate::storage::{FsStorage, MemoryStorage, ReadMode, TestDirectory};
     use crate::test_sizes::{each_unless_miri, unless_miri};
     use std::sync::Mutex;
@@ -559,6 +630,34 @@ mod tests {
             let missing =
                 segment.require(Some(FieldId(1)), SectionKind::TERMS).unwrap_err().to_string();
             assert!(missing.contains("'terms' of field 1"), "{missing}");
+        }
+    }
+
+    #[test]
+    fn the_header_of_a_dictionary_is_read_once() {
+        const FIELD: FieldId = FieldId(2);
+        let directory = TestDirectory::new();
+        let storage = FsStorage::create(directory.path(), ReadMode::Pread).unwrap();
+        let mut terms = TermDictionaryWriter::new(3, Detail::Documents);
+        terms.add(b"paris", NewTerm::Inline { docs: &[1], occurrences: &[] }).unwrap();
+        let terms = terms.finish();
+        let mut file = create(&storage, ID).unwrap();
+        let mut write = |kind, bytes: &[u8]| file.section(Some(FIELD), kind, bytes).unwrap();
+        write(SectionKind::TERMS, &terms.blocks);
+        write(SectionKind::TERMS_INDEX, &terms.index);
+        write(SectionKind::TERMS_HEADS, &terms.heads);
+        let seal = seal(file).unwrap();
+        let file = storage.open(&name()).unwrap();
+        let segment = SegmentFile::open(file, Some((ID, seal))).unwrap();
+        for _ in 0..2 {
+            let dictionary = segment.dictionary(FIELD).unwrap();
+            // Read again, a block is checked again.
+            assert_eq!(segment.blocks().checked, 1);
+            assert_eq!((dictionary.n_terms(), dictionary.n_docs()), (1, 3));
+        }
+        assert_eq!(segment.dictionary(FIELD).unwrap().get(b"paris").unwrap().unwrap().df, 1);
+        for field in [FieldId(0), FieldId(3)] {
+            assert_eq!(segment.dictionary(field).unwrap_err().kind(), ErrorKind::Corrupt);
         }
     }
 

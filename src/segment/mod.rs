@@ -4,6 +4,7 @@ pub(crate) mod added_fields;
 pub(crate) mod builder;
 pub(crate) mod disk_usage;
 pub(crate) mod deletes;
+pub(crate) mod dictionaries;
 pub(crate) mod doc_ranges;
 pub(crate) mod file;
 pub(crate) mod order;

@@ -11,7 +11,7 @@ use crate::format::envelope::SectionKind;
 use crate::format::lengths::FieldNorms;
 use crate::format::offsets::Offsets;
 use crate::format::postings::{
-    LongList, PostingList, SHORT_DOCS_MAX, ShortList, each_short, read_short,
+    LongList, PostingList, SHORT_DOCS_MAX, ShortList, each_short, read_docs, read_short,
 };
 use crate::format::ranked::{RankedList, RankedLong, RankedShort};
 use crate::format::statistics::{FieldStatistics, SegmentStatistics};
@@ -100,14 +100,20 @@ impl<'s> SegmentReader<'s> {
 
     /// Refuses a part made for another number of documents than the manifest says: whoever counts
     /// relies on no set being larger than its segment.
+    #[inline]
     fn expect_n_docs(self, part: &str, n_docs: u32) -> Result<()> {
-        if n_docs == self.n_docs {
-            return Ok(());
+        match n_docs == self.n_docs {
+            true => Ok(()),
+            false => Err(self.other_n_docs(part, n_docs)),
         }
-        Err(Error::corrupt(format!("reading the {part} of a segment"))
+    }
+
+    #[cold]
+    fn other_n_docs(self, part: &str, n_docs: u32) -> Error {
+        Error::corrupt(format!("reading the {part} of a segment"))
             .expected(format!("{} documents, as in the manifest", self.n_docs))
             .found(n_docs.to_string())
-            .in_file(self.file.path()))
+            .in_file(self.file.path())
     }
 
     /// The fields that it was made with: the first of the schema, and all but for those that were added since.
@@ -291,21 +297,23 @@ impl<'s> FieldReader<'s> {
         Ok(self.segment.file.of_field(self.field)?.features())
     }
 
-    /// The dictionary; opening it reads the header of its index.
+    /// The dictionary; the first to ask for it reads the header of its index.
+    #[inline]
     pub(crate) fn terms(self) -> Result<TermDictionary<Section<'s>>> {
-        let dictionary = TermDictionary::open(
-            self.section(SectionKind::TERMS)?,
-            self.section(SectionKind::TERMS_INDEX)?,
-            self.section(SectionKind::TERMS_HEADS)?,
-        )?;
+        let dictionary = self.segment.file.of_field(self.field)?.dictionary(self.field)?;
         self.segment.expect_n_docs("dictionary", dictionary.n_docs())?;
-        if dictionary.detail() != self.detail() {
-            return Err(Error::corrupt("reading the dictionary of a field")
-                .expected(format!("{:?}, as in the schema", self.detail()))
-                .found(format!("{:?}", dictionary.detail()))
-                .in_file(self.segment.file.path()));
+        match dictionary.detail() == self.detail() {
+            true => Ok(dictionary),
+            false => Err(self.other_detail(dictionary.detail())),
         }
-        Ok(dictionary)
+    }
+
+    #[cold]
+    fn other_detail(self, found: Detail) -> Error {
+        Error::corrupt("reading the dictionary of a field")
+            .expected(format!("{:?}, as in the schema", self.detail()))
+            .found(format!("{found:?}"))
+            .in_file(self.segment.file.path())
     }
 
     /// Detail that is kept of each occurrence.
@@ -419,8 +427,8 @@ impl<'s> FieldReader<'s> {
                 let section = self.section(SectionKind::POSTINGS)?;
                 let bytes = section.bytes(*offset..offset.saturating_add(u64::from(*len)))?;
                 docs.reserve(3 * info.df as usize);
-                let n_docs = self.segment.n_docs;
-                let end = each_short(&bytes, info.df, n_docs, |doc| docs.push(doc));
+                docs.resize(info.df as usize, 0);
+                let end = read_docs(&bytes, self.segment.n_docs, &mut docs);
                 (bytes, end.ok_or_else(|| self.past_the_end())?)
             }
             PostingsAt::Section { offset, len, ranked_len } => {
@@ -487,16 +495,25 @@ impl<'s> FieldReader<'s> {
     }
 
     /// Calls `take` with each document of a short list.
-    pub(crate) fn short_postings(self, info: &TermInfo, take: impl FnMut(u32)) -> Result<()> {
+    pub(crate) fn short_postings(self, info: &TermInfo, mut take: impl FnMut(u32)) -> Result<()> {
+        self.short_docs(info, |docs| docs.iter().for_each(|doc| take(*doc)))
+    }
+
+    /// Calls `take` with the documents of a short list.
+    pub(crate) fn short_docs(self, info: &TermInfo, take: impl FnOnce(&[u32])) -> Result<()> {
         match info.postings {
             PostingsAt::Inline(docs) => {
                 self.expect_inside(&docs)?;
-                docs.as_slice().iter().copied().for_each(take);
+                take(docs.as_slice());
             }
             PostingsAt::Section { offset, len, .. } => {
                 let section = self.section(SectionKind::POSTINGS)?;
-                let (df, n_docs) = (info.df, self.segment.n_docs);
-                read_short(section, (offset, len), df, n_docs, self.detail(), take)?;
+                let mut docs = [0; SHORT_DOCS_MAX];
+                // Nobody asks for more than there are of a short list.
+                let docs = docs.get_mut(..info.df as usize).ok_or_else(|| self.past_the_end())?;
+                let n_docs = self.segment.n_docs;
+                read_short(section, (offset, len), n_docs, self.detail(), docs)?;
+                take(docs);
             }
         }
         Ok(())

@@ -16,7 +16,7 @@ use crate::format::terms::TermInfo;
 use crate::function::BoundScoreFunction;
 use crate::ids::{FieldId, SegmentId};
 use crate::query::{Logical, Normal, PhraseSpec};
-use crate::recycle::{FreeLists, recycled};
+use crate::recycle::{FreeLists, emptied, recycled};
 use crate::segment::reader::SegmentReader;
 use crate::term::Term;
 use bm25::{FieldScoring, idf};
@@ -26,6 +26,7 @@ use node::Node;
 use patterns::ScoredPattern;
 use smallvec::{SmallVec, smallvec};
 use statistics::Sources;
+use std::mem::{replace, take};
 use std::slice::from_ref;
 use std::sync::Arc;
 
@@ -453,12 +454,9 @@ impl<'s> Weight<'s> {
     }
 
     /// Changes every score by these functions.
-    pub(crate) fn with_functions(mut self, functions: Vec<BoundScoreFunction>) -> Self {
-        for own in &mut self.by_segment {
-            own.functions.clone_from(&functions);
-        }
-        self.functions = functions;
-        self
+    pub(crate) fn change_by(&mut self, functions: &Vec<BoundScoreFunction>) {
+        self.by_segment.iter_mut().for_each(|own| own.functions.clone_from(functions));
+        self.functions.clone_from(functions);
     }
 
     /// Functions that change scores. There are no bounds of it.
@@ -520,15 +518,12 @@ impl<'s> Weight<'s> {
     }
 
     /// Ends the ranking and keeps its memory.
-    pub(crate) fn into_scratch(self) -> WeightScratch {
-        let Weight {
-            segments, mut fields, mut terms, mut infos, mut phrases, root, mut free, ..
-        } = self;
-        fields.clear();
-        terms.clear();
-        infos.clear();
-        phrases.clear();
-        root.give(&mut free);
-        WeightScratch { segments: recycled(segments), fields, terms, infos, phrases, nodes: free }
+    pub(crate) fn take_scratch(&mut self) -> WeightScratch {
+        let Weight { segments, fields, terms, infos, phrases, root, free, .. } = self;
+        let (segments, mut free) = (recycled(take(segments)), take(free));
+        let (fields, terms) = (emptied(take(fields)), emptied(take(terms)));
+        let (infos, phrases) = (emptied(take(infos)), emptied(take(phrases)));
+        replace(root, Node::NOTHING).give(&mut free);
+        WeightScratch { segments, fields, terms, infos, phrases, nodes: free }
     }
 }

@@ -186,6 +186,7 @@ pub(crate) struct SectionEntry {
 }
 
 impl SectionEntry {
+    #[inline]
     fn key(&self) -> u32 {
         key_of(self.field, self.kind)
     }
@@ -455,6 +456,7 @@ pub(crate) struct Envelope {
 /// Slots of section keys: those of four fields differ, and every search asks for a dozen sections of each segment.
 const SLOTS: usize = 64;
 
+#[inline]
 fn slot_of(key: u32) -> usize {
     (key >> 16 << 4 | key & 15) as usize % SLOTS
 }
@@ -529,19 +531,24 @@ impl Envelope {
         &self.sections
     }
 
+    /// The entry of a section; most are where their slot says.
+    #[inline]
     pub(crate) fn section(
         &self,
         field: Option<FieldId>,
         kind: SectionKind,
-    ) -> Option<SectionEntry> {
+    ) -> Option<&SectionEntry> {
         let key = key_of(field, kind);
-        let is_it = |entry: &&SectionEntry| entry.key() == key;
         let slot = self.slots.get(slot_of(key)).copied().unwrap_or_default();
-        if let Some(known) = self.sections.get(usize::from(slot)).filter(is_it) {
-            return Some(*known);
+        match self.sections.get(usize::from(slot)) {
+            Some(entry) if entry.key() == key => Some(entry),
+            _ => self.search(key),
         }
+    }
+
+    fn search(&self, key: u32) -> Option<&SectionEntry> {
         let at = self.sections.partition_point(|entry| entry.key() < key);
-        self.sections.get(at).filter(is_it).copied()
+        self.sections.get(at).filter(|entry| entry.key() == key)
     }
 
     /// Bytes that blocks cover: everything before the checksums.

@@ -88,6 +88,12 @@ impl<'s> Directory<'s> {
         }
     }
 
+    /// Number of values before those of the entry that `low` belongs to.
+    #[inline]
+    pub(super) fn entry_of(&self, low: u16) -> usize {
+        self.rank_at(usize::from(low) >> self.granularity.shift)
+    }
+
     /// The number of values before `low` in its container, if it is one of them: 2 ns in a bitmap, a
     /// search among 8 to 64 values in an array or among the runs of as many documents.
     #[inline]

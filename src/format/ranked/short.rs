@@ -1,7 +1,7 @@
 //! Data of a short list for ranking and phrases, read whole. A list is short up to 255 documents.
 
 use crate::bytes::Bytes;
-use crate::format::occurrences::OccurrenceReader;
+use crate::format::occurrences::{self, OccurrenceReader};
 use crate::schema::Detail;
 
 /// A short list with its frequencies; positions are decoded when asked for.
@@ -26,15 +26,8 @@ impl<'s> RankedShort<'s> {
         let (len, mut numbers) = (docs.len(), docs);
         numbers.resize(3 * len, 0);
         let (frequencies, parts) = numbers.get_mut(len..)?.split_at_mut_checked(len)?;
-        let mut reader = OccurrenceReader::new(bytes.get(at..)?, detail);
-        for (frequency, part) in frequencies.iter_mut().zip(parts) {
-            reader.skip(0)?;
-            *part = u32::try_from(at + reader.position_in_bytes()).ok()?;
-            *frequency = reader.frequency()?;
-        }
-        reader.skip(0)?;
-        let is_whole = reader.is_at_end();
-        is_whole.then_some(RankedShort { numbers, len, occurrences: bytes, detail })
+        occurrences::read_all(&bytes, at, detail, frequencies, parts)?;
+        Some(RankedShort { numbers, len, occurrences: bytes, detail })
     }
 
     /// Its memory, for another.
@@ -64,7 +57,7 @@ impl<'s> RankedShort<'s> {
         self.numbers.get(nth * self.len..(nth + 1) * self.len).unwrap_or_default()
     }
 
-    /// The occurrences as they are written, see [`occurrences`](crate::format::occurrences).
+    /// The occurrences as they are written, see [`occurrences`].
     pub(crate) fn stream(&self) -> &[u8] {
         let start = self.parts().first().map_or(0, |first| *first as usize);
         // `read` has walked them from there on.

@@ -8,8 +8,8 @@ mod keys;
 use super::{
     INLINE_DOCS_MAX, InlineDocs, MAX_TERM_LEN, NewTerm, PostingsAt, RANKED_DOCS_MIN, TermInfo,
 };
-use crate::bytes::{ByteReader, Bytes, uint, write_varint};
-use crate::format::occurrences::OccurrenceReader;
+use crate::bytes::{ByteReader, Bytes, few_varints_len, uint, write_varint};
+use crate::format::occurrences::{OccurrenceReader, parts_len};
 use crate::schema::Detail;
 
 /// Terms in a block that was not closed early.
@@ -146,6 +146,16 @@ fn has_ranked(df: u32, detail: Detail) -> bool {
     df >= RANKED_DOCS_MIN && detail.has_frequencies()
 }
 
+/// Reads the bit set that tells which of `count` terms have one document.
+#[inline]
+fn bit_set(reader: &mut ByteReader<'_>, count: u32) -> Option<u32> {
+    match count == BLOCK_TERMS {
+        // Nearly all blocks are full.
+        true => reader.u32(),
+        false => reader.take(singles_len(count)).map(|bytes| uint(bytes) as u32),
+    }
+}
+
 /// Bytes of the bit set that tells which of `count` terms have one document.
 fn singles_len(count: u32) -> usize {
     count.div_ceil(8) as usize
@@ -222,6 +232,7 @@ pub(super) struct KeyPlace {
 }
 
 impl<'s> Block<'s> {
+    #[inline]
     pub(super) fn parse(
         bytes: Bytes<'s>,
         at: u64,
@@ -237,11 +248,10 @@ impl<'s> Block<'s> {
         if !(1..=BLOCK_TERMS).contains(&count) {
             return Err(Damage { at: 0, found: "a count of terms that is not 1 to 32" });
         }
-        let singles = uint(reader.take(singles_len(count)).ok_or_else(|| cut(&reader))?);
-        if singles >> count != 0 {
+        let singles = bit_set(&mut reader, count).ok_or_else(|| cut(&reader))?;
+        if u64::from(singles) >> count != 0 {
             return Err(damage(&reader, "a bit for a term that is not there"));
         }
-        let singles = singles as u32;
         let key_bytes = reader.varint().ok_or_else(|| cut(&reader))?;
         let key_bytes_max = if count == 1 { LONE_KEY_BYTES } else { BLOCK_KEY_BYTES };
         if key_bytes > key_bytes_max as u64 {
@@ -323,20 +333,23 @@ impl<'s> Block<'s> {
 
     /// The occurrences of term `index`, whose documents stand in the block. Walks those of the terms before.
     pub(super) fn occurrences(&self, index: u32) -> Result<Bytes<'s>, Damage> {
-        let (mut infos, mut before, mut own) = (self.infos(), 0, 0);
-        for nth in 0..=index {
-            before += own;
-            own = match self.info(&mut infos, nth)?.postings {
-                PostingsAt::Inline(docs) => docs.as_slice().len(),
-                PostingsAt::Section { .. } => 0,
-            };
-        }
-        let mut reader = self.occurrence_reader();
-        let mut walk =
-            |n| reader.skip(n).map(|()| self.occurrences_at + reader.position_in_bytes());
-        let range = walk(before).and_then(|start| Some(start..walk(own)?));
+        let before_index = self.singles & ((1 << index) - 1);
+        let (mut infos, n_singles) = (self.infos(), before_index.count_ones());
+        let n_of_others = self.skip_other_infos(&mut infos, index - n_singles)?;
+        let before = n_singles as usize + n_of_others;
+        let own = match self.singles >> index & 1 {
+            1 => 1,
+            _ => self.skip_other_infos(&mut infos, 1)?,
+        };
+        let occurrences = self.bytes.get(self.occurrences_at..).unwrap_or_default();
+        let walk =
+            |from: usize, n| Some(from + parts_len(occurrences.get(from..)?, n, self.detail)?);
+        let start = walk(0, before);
+        let range = start.and_then(|start| Some(start..walk(start, own)?));
+        let occurrences = range.and_then(|range| {
+            self.bytes.part(self.occurrences_at + range.start..self.occurrences_at + range.end)
+        });
         let found = "the end of the block inside the occurrences of a term";
-        let occurrences = range.and_then(|range| self.bytes.part(range));
         occurrences.ok_or(Damage { at: self.occurrences_at, found })
     }
 
@@ -352,10 +365,19 @@ impl<'s> Block<'s> {
         }
         let before_index = !self.singles & ((1 << index) - 1);
         let to_skip = (before_index >> cursor.next).count_ones();
-        for _ in 0..to_skip {
-            self.skip_other_info(cursor)?;
-        }
+        self.skip_other_infos(cursor, to_skip)?;
         cursor.next = index + 1;
+        if let [df @ STORED_DOCS_MIN..0x80, len @ ..0x80, ..] =
+            *self.bytes.get(cursor.at..self.occurrences_at).unwrap_or_default()
+            && u32::from(df) <= self.n_docs
+            && let Some(end) = cursor.postings.checked_add(len.into())
+        {
+            // Nearly all lists.
+            let (offset, len) = (cursor.postings, len.into());
+            (cursor.postings, cursor.at) = (end, cursor.at + 2);
+            let postings = PostingsAt::Section { offset, len, ranked_len: 0 };
+            return Ok(TermInfo { df: df.into(), postings });
+        }
         let mut info = self.next_other_info(cursor)?;
         if let PostingsAt::Inline(docs) = &mut info.postings {
             (docs.block, docs.index) = (self.number, index as u8);
@@ -379,26 +401,38 @@ impl<'s> Block<'s> {
         Ok(TermInfo { df: 1, postings: PostingsAt::Inline(docs) })
     }
 
-    /// Passes over an info. Documents are not looked at: whoever wants them reads them.
+    /// Passes over infos of terms with several documents, and counts those of the documents that stand in the block. Nobody
+    /// looks at them: whoever wants them reads them.
     #[inline]
-    fn skip_other_info(&self, cursor: &mut InfoCursor) -> Result<(), Damage> {
-        // One byte says how many documents there are, unless it is a list of 128 and more.
-        match *self.bytes.get(cursor.at..).unwrap_or_default() {
-            [STORED_DOCS_MIN..0x80, len @ ..0x80, ..] => {
-                cursor.postings = cursor.postings.saturating_add(u64::from(len));
-                cursor.at += 2;
-                return Ok(());
-            }
-            [df @ 2..STORED_DOCS_MIN, ref docs @ ..] => {
-                let mut ends = (1..).zip(docs).filter(|(_, byte)| **byte < 0x80);
-                if let Some((len, _)) = ends.nth(usize::from(df) - 1) {
-                    cursor.at += 1 + len;
-                    return Ok(());
+    fn skip_other_infos(&self, cursor: &mut InfoCursor, n: u32) -> Result<usize, Damage> {
+        let (bytes, mut n_inline): (&[u8], _) = (&self.bytes, 0);
+        // In registers, unlike what a call may change.
+        let InfoCursor { next, mut at, mut postings } = *cursor;
+        for _ in 0..n {
+            // One byte says how many documents there are, unless it is a list of 128 and more.
+            match *bytes.get(at..).unwrap_or_default() {
+                [STORED_DOCS_MIN..0x80, len @ ..0x80, ..] => {
+                    postings = postings.saturating_add(u64::from(len));
+                    at += 2;
+                    continue;
                 }
+                [df @ 2..STORED_DOCS_MIN, ref docs @ ..] => {
+                    if let Some(len) = few_varints_len(docs, df) {
+                        at += 1 + len;
+                        n_inline += usize::from(df);
+                        continue;
+                    }
+                }
+                _ => {}
             }
-            _ => {}
+            let mut slow = InfoCursor { next, at, postings };
+            if let PostingsAt::Inline(docs) = self.next_other_info(&mut slow)?.postings {
+                n_inline += docs.as_slice().len();
+            }
+            InfoCursor { at, postings, .. } = slow;
         }
-        self.next_other_info(cursor).map(|_| ())
+        *cursor = InfoCursor { next, at, postings };
+        Ok(n_inline)
     }
 
     fn next_other_info(&self, cursor: &mut InfoCursor) -> Result<TermInfo, Damage> {
@@ -475,6 +509,7 @@ pub(super) fn doc_width(n_docs: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::common_prefix_len;
 
     #[test]
     fn the_length_of_a_key_is_known_before_it_is_written() {
@@ -551,6 +586,83 @@ mod tests {
         parse(&block_of(2, &[3], 0, &[0, 0, 7], &[0; 4]), 300).unwrap();
         let cut = block_of(2, &[3], 0, &[0, 0, 7], &[0; 3]);
         assert_eq!(parse(&cut, 300).unwrap_err(), past_the_end);
+    }
+
+    #[test]
+    fn terms_of_every_length_are_found_and_what_is_between_them_is_not() {
+        let long = |n: usize, end: &str| format!("ab{}{end}", "c".repeat(n)).into_bytes();
+        let mut terms: Vec<Vec<u8>> =
+            ["", "a", "ab", "abb", "abc", "abd", "abdz", "abe", "b", "b\0", "c\u{e9}"]
+                .map(|term| term.as_bytes().to_vec())
+                .to_vec();
+        for n in [5, 11, 12, 13, 14, 15, 16, 20, 200] {
+            terms.extend([long(n, "x"), long(n, "y")]);
+        }
+        terms.sort();
+        let (mut builder, mut before) = (BlockBuilder::default(), vec![]);
+        for term in &terms {
+            let new = NewTerm::Inline { docs: &[0], occurrences: &[0] };
+            builder.push(common_prefix_len(&before, term), term, new, 1, Detail::Positions);
+            before.clone_from(term);
+        }
+        let mut bytes = vec![];
+        builder.finish_into(Detail::Positions, &mut bytes);
+        let block = parse(&bytes, 9).unwrap();
+        for term in &terms {
+            let (next, shorter) = ([term, &b"\0"[..]].concat(), &term[..term.len().max(1) - 1]);
+            for probe in [&term[..], &next, shorter, &[term, &b"\xFF"[..]].concat()] {
+                let expected = terms.partition_point(|term| &term[..] < probe);
+                let found = block.find(probe).unwrap();
+                assert_eq!(found.index as usize, expected, "{}", probe.escape_ascii());
+                let is_there = terms.get(expected).is_some_and(|term| term == probe);
+                assert_eq!(found.exact, is_there, "{}", probe.escape_ascii());
+            }
+        }
+    }
+
+    #[test]
+    fn infos_are_passed_over_as_they_are_read() {
+        // Every number of documents, near and far, in turns, and lists that are stored elsewhere.
+        let docs: [&[u32]; 8] = [
+            &[3, 4],
+            &[7],
+            &[0, 1, 2, 250],
+            &[9, 200_000],
+            &[1, 300, 301],
+            &[5],
+            &[1 << 20, 1 << 21],
+            &[0, 70_000, 140_000, 210_000],
+        ];
+        let mut builder = BlockBuilder::default();
+        for nth in 0..24u8 {
+            let docs = docs[usize::from(nth) % 8];
+            let occurrences = vec![nth << 1; docs.len()];
+            let new = match nth % 5 {
+                4 => NewTerm::Stored {
+                    df: 6 + 30 * u32::from(nth),
+                    len: 100 + u32::from(nth),
+                    ranked_len: if nth > 5 { 9 } else { 0 },
+                },
+                _ => NewTerm::Inline { docs, occurrences: &occurrences },
+            };
+            builder.push(0, &[nth], new, 3, Detail::Positions);
+        }
+        let mut bytes = vec![];
+        builder.finish_into(Detail::Positions, &mut bytes);
+        let block = parse(&bytes, 1 << 22).unwrap();
+        let mut in_order = block.infos();
+        for nth in 0..24 {
+            let info = block.info(&mut in_order, nth).unwrap();
+            assert_eq!(block.info(&mut block.infos(), nth).unwrap(), info);
+            let expected = match &info.postings {
+                PostingsAt::Inline(inline) => {
+                    assert_eq!(inline.as_slice(), docs[nth as usize % 8]);
+                    vec![(nth as u8) << 1; inline.as_slice().len()]
+                }
+                PostingsAt::Section { .. } => vec![],
+            };
+            assert_eq!(*block.occurrences(nth).unwrap(), expected[..], "{nth}");
+        }
     }
 
     #[test]

@@ -36,11 +36,9 @@ pub(super) fn prefix_of(term: &[u8]) -> u64 {
     if let Some(first) = array_at::<8>(term, 0) {
         return u64::from_le_bytes(first).swap_bytes();
     }
-    let mut padded = [0; 8];
-    for (to, byte) in padded.iter_mut().zip(term) {
-        *to = *byte;
-    }
-    u64::from_le_bytes(padded).swap_bytes()
+    // Byte by byte: what copies a few bytes takes more instructions than they have.
+    let first = term.iter().fold(0, |prefix, byte| prefix << 8 | u64::from(*byte));
+    first.checked_shl(64 - 8 * term.len() as u32).unwrap_or_default()
 }
 
 /// Collects 12 bytes a block.
@@ -164,10 +162,14 @@ impl Header {
     }
 
     /// Detail that is kept of each occurrence.
+    #[inline]
     pub(super) fn detail(&self) -> Option<Detail> {
-        [Detail::Documents, Detail::Frequencies, Detail::Positions]
-            .into_iter()
-            .find(|detail| detail_number(*detail) == self.detail)
+        match self.detail {
+            0 => Some(Detail::Documents),
+            1 => Some(Detail::Frequencies),
+            2 => Some(Detail::Positions),
+            _ => None,
+        }
     }
 
     fn n_groups(&self) -> u32 {
@@ -217,6 +219,29 @@ pub(super) struct Floor {
     pub(super) range: Range<u64>,
 }
 
+/// A top entry as it is written.
+type Top = [u8; TOP_LEN as usize];
+
+/// Place of a group of blocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GroupAt {
+    number: u32,
+    n_blocks: u32,
+    /// Start of its prefixes in the section.
+    at: u64,
+    /// Start of the first block, and end of the last one.
+    start: u64,
+    end: u64,
+}
+
+impl GroupAt {
+    /// Range of its prefixes and offsets.
+    #[inline]
+    fn range(&self) -> Range<u64> {
+        self.at..self.at + u64::from(self.n_blocks) * (PREFIX_LEN + OFFSET_LEN)
+    }
+}
+
 /// A group of blocks as it is read.
 #[derive(Debug)]
 pub(super) struct Group<'s> {
@@ -247,14 +272,14 @@ impl Group<'_> {
 
 /// Eight bytes of an entry; every caller's entry has them.
 #[inline]
-fn u64_in(entry: &[u8; TOP_LEN as usize], at: usize) -> u64 {
+fn u64_in(entry: &Top, at: usize) -> u64 {
     array_at(entry, at).map_or(0, u64::from_le_bytes)
 }
 
 /// The section as it is read: the header is in memory, everything else stays where it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Index<S> {
-    source: S,
+    pub(super) source: S,
     pub(super) header: Header,
 }
 
@@ -284,7 +309,7 @@ impl<'s, S: Source<'s>> Index<S> {
 
     /// The last block whose prefix is at most `prefix`.
     pub(super) fn floor(&self, prefix: u64) -> Result<Option<Floor>> {
-        self.group_of(prefix)?.map(|group| self.floor_in(group, prefix)).transpose()
+        self.group_of(prefix)?.map(|group| self.floor_in(&group, prefix)).transpose()
     }
 
     /// The last block whose prefix is less than `prefix`, if that is `next`, which is of this group, or behind it, else `next`.
@@ -308,21 +333,21 @@ impl<'s, S: Source<'s>> Index<S> {
     }
 
     /// The group with that block, which is prefetched.
-    pub(super) fn group_of(&self, prefix: u64) -> Result<Option<u32>> {
+    #[inline]
+    pub(super) fn group_of(&self, prefix: u64) -> Result<Option<GroupAt>> {
         let tops = self.source.bytes(TOPS_AT as u64..self.header.groups_at())?;
-        let tops = tops.as_chunks::<{ TOP_LEN as usize }>().0;
+        let tops = tops.as_chunks().0;
         let n_groups = tops.partition_point(|top| u64_in(top, 0) <= prefix) as u32;
-        let group = n_groups.checked_sub(1);
-        if let Some(group) = group {
-            let (at, n_blocks) = self.group(group);
-            self.source.prefetch(at..at + u64::from(n_blocks) * (PREFIX_LEN + OFFSET_LEN));
-        }
-        Ok(group)
+        let Some(number) = n_groups.checked_sub(1) else { return Ok(None) };
+        let group = self.group_at(number, tops.get(number as usize..).unwrap_or_default());
+        self.source.prefetch(group.range());
+        Ok(Some(group))
     }
 
     /// The last block of a group whose prefix is at most `prefix`.
-    pub(super) fn floor_in(&self, group: u32, prefix: u64) -> Result<Floor> {
-        let group = self.read_group(group)?;
+    #[inline]
+    pub(super) fn floor_in(&self, group: &GroupAt, prefix: u64) -> Result<Floor> {
+        let group = self.read(group)?;
         let prefixes = group.prefixes();
         let n_in_group = prefixes.partition_point(|this| u64::from_le_bytes(*this) <= prefix);
         let last = n_in_group.checked_sub(1).and_then(|last| Some((last, prefixes.get(last)?)));
@@ -345,17 +370,29 @@ impl<'s, S: Source<'s>> Index<S> {
     }
 
     fn read_group(&self, number: u32) -> Result<Group<'s>> {
-        let (at, n_blocks) = self.group(number);
-        let bytes = self.source.bytes(at..at + u64::from(n_blocks) * (PREFIX_LEN + OFFSET_LEN))?;
         let top_at = TOPS_AT as u64 + u64::from(number) * TOP_LEN;
         let tops =
             self.source.bytes(top_at..(top_at + 2 * TOP_LEN).min(self.header.groups_at()))?;
-        let [top, next] = [0, 1].map(|nth| tops.as_chunks().0.get(nth).map(|top| u64_in(top, 8)));
+        self.read(&self.group_at(number, tops.as_chunks().0))
+    }
+
+    /// The place of a group, whose top entry is the first of `tops`.
+    #[inline]
+    fn group_at(&self, number: u32, tops: &[Top]) -> GroupAt {
+        let (at, n_blocks) = self.group(number);
+        let [top, next] = [0, 1].map(|nth| tops.get(nth).map(|top| u64_in(top, 8)));
         let end = next.unwrap_or(self.header.blocks_len);
-        Ok(Group { number, n_blocks, bytes, start: top.unwrap_or_default(), end })
+        GroupAt { number, n_blocks, at, start: top.unwrap_or_default(), end }
+    }
+
+    #[inline]
+    fn read(&self, group: &GroupAt) -> Result<Group<'s>> {
+        let GroupAt { number, n_blocks, start, end, .. } = *group;
+        Ok(Group { number, n_blocks, bytes: self.source.bytes(group.range())?, start, end })
     }
 
     /// Range of the bytes of a block of a group.
+    #[inline]
     pub(super) fn range_in(&self, group: &Group<'s>, block: u32) -> Result<Range<u64>> {
         let in_group = (block % GROUP_BLOCKS) as usize;
         let place = |at| {
@@ -368,6 +405,7 @@ impl<'s, S: Source<'s>> Index<S> {
     }
 
     /// The range from `start` to `end`, if that can be a block.
+    #[inline]
     fn checked_range(
         &self,
         block: u32,
@@ -386,6 +424,7 @@ impl<'s, S: Source<'s>> Index<S> {
     }
 
     /// Start of a group of blocks in the section, and how many blocks it has.
+    #[inline]
     fn group(&self, group: u32) -> (u64, u32) {
         let before = u64::from(group) * u64::from(GROUP_BLOCKS);
         let n_blocks = (u64::from(self.header.n_blocks) - before).min(u64::from(GROUP_BLOCKS));

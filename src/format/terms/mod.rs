@@ -135,7 +135,7 @@ mod verify;
 pub(crate) use block::BLOCK_TERMS;
 use block::{Block, BlockBuilder, Damage};
 use heads::{Heads, HeadsBuilder};
-use index::{Floor, Index, IndexBuilder, prefix_of};
+use index::{Floor, GroupAt, Header, Index, IndexBuilder, prefix_of};
 pub(crate) use stream::{ByBytes, TermAutomaton, TermInfos, TermSearch, TermStream};
 
 use crate::bytes::{Bytes, Source, common_prefix_len};
@@ -363,13 +363,17 @@ pub(crate) struct TermDictionary<S> {
     heads: Heads<S>,
 }
 
+/// The header of an index, which was checked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenIndex(Header);
+
 /// Terms looked up together; queries rarely have more.
 const LOOKUPS: usize = 4;
 
 /// A term on its way through the index.
 struct Lookup<'t> {
     term: &'t [u8],
-    group: Option<u32>,
+    group: Option<GroupAt>,
     floor: Option<Floor>,
 }
 
@@ -395,6 +399,18 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
             return Err(blocks.locate(0, error));
         }
         Ok(TermDictionary { blocks, index, heads: Heads::new(heads) })
+    }
+
+    /// Opens sections of which [`open`](Self::open) found this before, without reading.
+    #[inline]
+    pub(crate) fn opened(blocks: S, index: S, heads: S, known: OpenIndex) -> Self {
+        let index = Index { source: index, header: known.0 };
+        TermDictionary { blocks, index, heads: Heads::new(heads) }
+    }
+
+    /// Knowledge by which it can be opened again without reading.
+    pub(crate) fn open_index(&self) -> OpenIndex {
+        OpenIndex(self.index.header)
     }
 
     pub(crate) fn n_terms(&self) -> u32 {
@@ -483,7 +499,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
     /// Looks a term up; reads two pages of the index and one block, rarely more.
     pub(crate) fn get(&self, term: &[u8]) -> Result<Option<TermInfo>> {
         match self.index.floor(prefix_of(term))? {
-            Some(floor) => self.get_from(floor, term),
+            Some(floor) => self.get_from(&floor, term),
             None => Ok(None),
         }
     }
@@ -507,13 +523,13 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
                 lookup.group = self.index.group_of(prefix_of(lookup.term))?;
             }
             for lookup in lookups.iter_mut().flatten() {
-                if let Some(group) = lookup.group {
+                if let Some(group) = &lookup.group {
                     let floor = self.index.floor_in(group, prefix_of(lookup.term))?;
                     self.blocks.prefetch(floor.range.clone());
                     lookup.floor = Some(floor);
                 }
             }
-            for Lookup { term, floor, .. } in lookups.into_iter().flatten() {
+            for Lookup { term, floor, .. } in lookups.iter().flatten() {
                 found(match floor {
                     Some(floor) => self.get_from(floor, term)?,
                     None => None,
@@ -522,26 +538,33 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
         }
     }
 
-    fn get_from(&self, floor: Floor, term: &[u8]) -> Result<Option<TermInfo>> {
-        let Some(block) = self.block_with(floor, term)? else {
-            return Ok(None);
-        };
-        let found = block.find(term).map_err(|damage| self.damage(&block, damage))?;
-        if !found.exact {
-            return Ok(None);
+    /// Looks a term up in the one block that can hold it: the last whose head is not greater, of which `floor` knows the prefix.
+    #[inline]
+    fn get_from(&self, floor: &Floor, term: &[u8]) -> Result<Option<TermInfo>> {
+        let block = self.parse(floor.block, floor.range.clone())?;
+        if floor.prefix == prefix_of(term) && self.is_after(&block, term)? {
+            return match self.block_before(floor, term)? {
+                Some(block) => self.get_in(&block, term),
+                None => Ok(None),
+            };
         }
-        self.info(&block, &mut block.infos(), found.index).map(Some)
+        self.get_in(&block, term)
     }
 
-    /// The one block that can hold `term`: the last whose head is not greater.
-    fn block_with(&self, floor: Floor, term: &[u8]) -> Result<Option<Block<'s>>> {
-        let prefix = prefix_of(term);
-        let last = self.parse(floor.block, floor.range)?;
-        if floor.prefix != prefix || !self.is_after(&last, term)? {
-            return Ok(Some(last));
+    #[inline]
+    fn get_in(&self, block: &Block<'s>, term: &[u8]) -> Result<Option<TermInfo>> {
+        let found = block.find(term).map_err(|damage| self.damage(block, damage))?;
+        match found.exact {
+            true => self.info(block, &mut block.infos(), found.index).map(Some),
+            false => Ok(None),
         }
+    }
+
+    /// The last block whose head is not greater than `term`, where that of `floor` is.
+    #[cold]
+    fn block_before(&self, floor: &Floor, term: &[u8]) -> Result<Option<Block<'s>>> {
         // Several heads may begin with the same eight bytes: look at the heads themselves.
-        let below = match prefix.checked_sub(1) {
+        let below = match floor.prefix.checked_sub(1) {
             Some(smaller) => self.index.floor(smaller)?.map_or(0, |floor| floor.block + 1),
             None => 0,
         };
@@ -688,6 +711,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
     }
 
     /// Reads the block at `range` and checks its header.
+    #[inline]
     fn parse(&self, number: u32, range: Range<u64>) -> Result<Block<'s>> {
         let at = range.start;
         let bytes = self.blocks.bytes(range)?;
@@ -695,6 +719,7 @@ impl<'s, S: Source<'s>> TermDictionary<S> {
             .map_err(|damage| self.block_damage(number, at, damage))
     }
 
+    #[inline]
     fn info(
         &self,
         block: &Block<'s>,

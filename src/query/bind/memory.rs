@@ -1,5 +1,6 @@
 //! Memory of queries that were bound before, for those to come.
 
+use crate::analysis::Analyzer;
 use crate::query::logical::Logical;
 use crate::query::normal::Normal;
 use crate::query::phrase_spec::PhraseSpec;
@@ -16,6 +17,8 @@ pub(crate) struct BindMemory {
     pub(in crate::query) normal: FreeLists<Normal>,
     /// Used again once nobody else has them.
     phrases: Vec<Arc<PhraseSpec>>,
+    /// Reads the words of fields that have the default one.
+    pub(in crate::query) analyzer: Option<Analyzer>,
 }
 
 impl BindMemory {

@@ -7,7 +7,14 @@ use crate::query::{Fuzziness, Query};
 impl<'q> Lexer<'q> {
     pub(super) fn word(&mut self, after_field: bool) -> Result<Token> {
         let start = self.at;
-        let (mut text, mut pattern) = (String::new(), String::new());
+        // Most words are letters and digits from one end to the other.
+        let run = self.rest().bytes().take_while(u8::is_ascii_alphanumeric).count();
+        self.at += run;
+        let mut text = self.query[start..self.at].to_owned();
+        let mut pattern = match self.rest().chars().next().is_none_or(ends_word) {
+            true => String::new(),
+            false => text.clone(),
+        };
         let (mut escaped, mut wild) = (false, 0);
         let mut is_address = None;
         while let Some(c) = self.rest().chars().next() {

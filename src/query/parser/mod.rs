@@ -3,6 +3,7 @@
 
 mod frame;
 mod lenient;
+mod plain;
 #[cfg(test)]
 mod tests;
 mod vocabulary;
@@ -138,11 +139,15 @@ pub fn parse(text: &str, options: &ParseOptions) -> Result<Query> {
         return Err(Error::limit_reached(what, name, most, "bytes", Some(text.len()))
             .at_span(most..text.len()));
     }
-    let query = Parser::new(text, options).run()?;
-    Ok(match &options.default_fields[..] {
-        [] => query,
-        fields => query.in_fields(fields.iter().cloned()),
-    })
+    let n_max = options.limits.query_clauses;
+    let query = match plain::plain_words(text, options.default_operator, n_max) {
+        Some(query) => query,
+        None => Parser::new(text, options).run()?,
+    };
+    match &options.default_fields[..] {
+        [] => Ok(query),
+        fields => Ok(query.in_fields(fields.iter().cloned())),
+    }
 }
 
 struct Parser<'q> {

@@ -133,14 +133,15 @@ impl<'a, 's> ExcludedDocs<'a, 's> {
 /// Finds ascending documents in a list.
 #[derive(Debug)]
 pub(super) enum Finder<'a, 's> {
-    Short(&'a [u32]),
+    /// Documents, and the first that was not passed over.
+    Short(&'a [u32], usize),
     Long(Walk<'a, 's, Section<'s>>),
 }
 
 impl<'a, 's> Finder<'a, 's> {
     pub(super) fn of(list: &'a RankedList<'s, Section<'s>>) -> Self {
         match list {
-            RankedList::Short(list) => Finder::Short(list.docs()),
+            RankedList::Short(list) => Finder::Short(list.docs(), 0),
             RankedList::Long(list) => Finder::Long(list.walk()),
         }
     }
@@ -148,7 +149,10 @@ impl<'a, 's> Finder<'a, 's> {
     /// The rank of a document, if the list has it.
     pub(super) fn rank(&mut self, doc: u32) -> Result<Option<u32>> {
         match self {
-            Finder::Short(docs) => Ok(docs.binary_search(&doc).ok().map(|rank| rank as u32)),
+            Finder::Short(docs, from) => {
+                *from += docs[*from..].iter().take_while(|at| **at < doc).count();
+                Ok((docs.get(*from) == Some(&doc)).then_some(*from as u32))
+            }
             Finder::Long(walk) => walk.rank(doc),
         }
     }

@@ -68,7 +68,6 @@ impl Block<'_> {
     /// Reads a key whose lengths may be written as varints.
     #[cold]
     fn next_long_key(&self, cursor: &mut KeyCursor) -> Result<(usize, &[u8]), Damage> {
-        let cut = |at| Damage { at, found: "the end of the keys inside a term" };
         let keys = self.bytes.get(cursor.at..self.infos_at).ok_or_else(|| cut(cursor.at))?;
         let mut reader = ByteReader::new(keys);
         let (shared, suffix_len) = match cursor.previous_len {
@@ -116,8 +115,20 @@ impl Block<'_> {
     ) -> Result<Option<(usize, &[u8])>, Damage> {
         // Length of the common prefix of `term` and the last key seen, which is less than `term`.
         let mut matched = 0;
-        // Keys that share more than that with the one before are on the same side of `term`.
-        while let Some((shared, suffix)) = self.next_sharing_less(cursor, index, matched + 1)? {
+        loop {
+            self.pass_less(cursor, index, matched, term.get(matched).copied().unwrap_or_default());
+            if *index == self.count {
+                return match cursor.at <= self.infos_at {
+                    true => Ok(None),
+                    false => Err(cut(cursor.at)),
+                };
+            }
+            let (shared, suffix) = self.next_key(cursor)?;
+            *index += 1;
+            // Keys that share more than that with the one before are on the same side of `term`.
+            if shared > matched {
+                continue;
+            }
             if shared < matched {
                 return Ok(Some((shared, suffix)));
             }
@@ -129,8 +140,35 @@ impl Block<'_> {
                 return Ok(Some((matched, rest)));
             }
         }
-        Ok(None)
     }
+
+    /// Passes over keys behind one that has `matched` bytes in common with a term and is less than it, for as long as a look at
+    /// their first bytes says that they are less, too. The term goes on with `wanted`, which is 0 also where it ends.
+    #[inline]
+    fn pass_less(&self, cursor: &mut KeyCursor, index: &mut u32, matched: usize, wanted: u8) {
+        let keys = self.bytes.get(..self.infos_at).unwrap_or_default();
+        let Some(mut previous_len) = cursor.previous_len else { return };
+        let (mut at, mut n_passed) = (cursor.at, *index);
+        while n_passed < self.count
+            && let Some([lens, first, ..]) = keys.get(at..)
+        {
+            let (shared, len) = (usize::from(lens >> 4), usize::from(lens & 15) + 1);
+            let is_less = shared > matched || shared == matched && *first < wanted;
+            let is_plain = shared < NIBBLE_FULL && len <= NIBBLE_FULL && shared <= previous_len;
+            if !is_less || !is_plain {
+                break;
+            }
+            (at, previous_len, n_passed) = (at + 1 + len, shared + len, n_passed + 1);
+        }
+        // The last of them may reach beyond the keys, which whoever goes on finds out.
+        *cursor = KeyCursor { at, previous_len: Some(previous_len) };
+        *index = n_passed;
+    }
+}
+
+#[cold]
+fn cut(at: usize) -> Damage {
+    Damage { at, found: "the end of the keys inside a term" }
 }
 
 /// Number of bytes that the first of some keys takes over from the term before, which has `previous_len`, the bytes it adds, and the
