@@ -47,8 +47,13 @@ impl TermTable {
         self.n_terms as usize
     }
 
-    /// Bytes of heap held.
+    /// Bytes of heap in use.
     pub(crate) fn heap_bytes(&self) -> usize {
+        self.slots.len() * size_of::<(u32, u32)>() + self.arena.len() * size_of::<u64>()
+    }
+
+    /// Bytes of heap held.
+    pub(crate) fn kept_bytes(&self) -> usize {
         self.slots.capacity() * size_of::<(u32, u32)>() + self.arena.capacity() * size_of::<u64>()
     }
 
@@ -154,20 +159,21 @@ impl TermTable {
     /// The terms in byte order.
     pub(crate) fn sorted(&self) -> Vec<TermRef> {
         // The first eight bytes as one big-endian number decide nearly always.
-        let mut keyed: Vec<(u64, u32, u32)> = Vec::with_capacity(self.len());
+        let mut keyed: Vec<SortKey> = Vec::with_capacity(self.len());
         let mut at = 0;
         while at < self.arena.len() {
             let head = self.arena[at];
-            keyed.push((self.arena[at + 1].swap_bytes(), at as u32, head as u32));
+            keyed.push(SortKey::new(self.arena[at + 1], at as u32, head as u32));
             at += record_words(head);
         }
         keyed.sort_unstable();
-        for ties in keyed.chunk_by_mut(|a, b| a.0 == b.0).filter(|ties| ties.len() > 1) {
+        let ties = keyed.chunk_by_mut(|a, b| a.first_word() == b.first_word());
+        for ties in ties.filter(|ties| ties.len() > 1) {
             ties.sort_unstable_by(|a, b| {
-                self.compare_behind_first_word(a.1 as usize, b.1 as usize)
+                self.compare_behind_first_word(a.term().at as usize, b.term().at as usize)
             });
         }
-        keyed.into_iter().map(|(_, at, number)| TermRef { at, number }).collect()
+        keyed.into_iter().map(SortKey::term).collect()
     }
 
     fn compare_behind_first_word(&self, a: usize, b: usize) -> std::cmp::Ordering {
@@ -210,6 +216,25 @@ pub(crate) struct TermRef {
     /// Start of its record.
     at: u32,
     pub(crate) number: u32,
+}
+
+/// First word of a term as a big-endian number, start of its record, number: in one integer, which compares without a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct SortKey(u128);
+
+impl SortKey {
+    fn new(first_word: u64, at: u32, number: u32) -> Self {
+        let term = u64::from(at) << 32 | u64::from(number);
+        SortKey(u128::from(first_word.swap_bytes()) << 64 | u128::from(term))
+    }
+
+    fn first_word(self) -> u64 {
+        (self.0 >> 64) as u64
+    }
+
+    fn term(self) -> TermRef {
+        TermRef { at: (self.0 >> 32) as u32, number: self.0 as u32 }
+    }
 }
 
 /// Words of the record that begins with `head`.

@@ -120,12 +120,18 @@ impl Worker {
             let (n_docs, before) = (self.chunk.n_docs(), output.stored.len());
             self.chunk.finish(&mut output.stored);
             output.chunks.push((n_docs, (output.stored.len() - before) as u64));
-            let held = self.fields.iter().map(FieldBuffer::heap_bytes).sum::<usize>()
-                + output.stored.capacity()
+            let needed = self.fields.iter().map(FieldBuffer::needed_bytes).sum::<usize>()
+                + output.stored.len()
                 + self.chunk.heap_bytes();
-            if held > heap_max || nth + 1 == n_chunks {
+            if needed > heap_max || nth + 1 == n_chunks {
                 self.end_run(run_start, &mut output);
                 run_start = doc;
+                // A run may need a little more than it should, but fields whose long runs were not the same ones could
+                // keep much more together.
+                let kept: usize = self.fields.iter().map(FieldBuffer::kept_bytes).sum();
+                if kept > heap_max + heap_max / 2 {
+                    self.fields.iter_mut().for_each(FieldBuffer::release);
+                }
             }
         }
         output.n_too_long = self.tokens.take_too_long();
@@ -149,10 +155,10 @@ impl Worker {
         let end = batch.chunk_ends[nth];
         let is_dump = batch.fields.qualifier.is_some();
         if is_dump {
-            batch.text[start..end]
-                .iter_mut()
-                .filter(|byte| **byte == b'_')
-                .for_each(|byte| *byte = b' ');
+            // Every byte is written, so that many are at once.
+            for byte in &mut batch.text[start..end] {
+                *byte = if *byte == b'_' { b' ' } else { *byte };
+            }
         }
         let (mut at, mut doc) = (start, first_doc);
         while at < end {
@@ -166,7 +172,7 @@ impl Worker {
                         .map_or(end, |next| at + next + 1),
                 }
             };
-            let step = std::str::from_utf8(&batch.text[at..step_end])
+            let step = simdutf8::basic::from_utf8(&batch.text[at..step_end])
                 .map_err(|_| Error::corrupt("a batch of lines is not UTF-8 any more"))?;
             doc += self.add_step(batch, step, at, doc)?;
             at = step_end;
