@@ -279,14 +279,14 @@ impl FieldBuffer {
             }
             None => 0,
         };
-        let per_term = self.terms.len()
-            * (size_of::<(u64, u32, u32)>() + size_of::<TermRef>() + 2 * size_of::<u32>());
-        let logs = n_tokens + self.positions.len() + self.document_ends.len();
+        let per_term =
+            self.terms.len() * (size_of::<u128>() + size_of::<TermRef>() + 2 * size_of::<u32>());
+        let logs = n_tokens + self.document_ends.len();
         logs * size_of::<u32>()
-            + self.terms.heap_bytes()
+            + self.terms.needed_bytes()
             + scatter
             + per_term
-            + run
+            + run.max(self.positions.len() * size_of::<u32>())
             + column
             + self.offsets.as_ref().map_or(0, OffsetsBuffer::heap_bytes)
             + self.terms.len() * 12
@@ -442,6 +442,8 @@ impl FieldBuffer {
         scattered: &mut Vec<T>,
     ) -> RunWriter {
         self.scatter(position_bits, scattered);
+        // The run takes its place.
+        self.positions = vec![];
         let mut run = RunWriter::default();
         let (mut term, mut docs, mut stream) = (vec![], vec![], vec![]);
         let mask = (1 << position_bits) - 1;

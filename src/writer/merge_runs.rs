@@ -316,7 +316,12 @@ mod tests {
                 for position in 0..6 {
                     random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                     let rank = (random >> 40) as u32 % (1 << ((random >> 20) % 14));
-                    let by_doc = of_run.entry(format!("term {rank}").into_bytes()).or_default();
+                    // Of the same first bytes where these are more than a key has room for.
+                    let term = match rank % 3 {
+                        0 => format!("terms that are long {rank}"),
+                        _ => format!("term {rank}"),
+                    };
+                    let by_doc = of_run.entry(term.into_bytes()).or_default();
                     by_doc.entry(doc).or_default().push(position * position * (rank % 50));
                 }
             }

@@ -530,6 +530,63 @@ mod tests {
     }
 
     #[test]
+    fn keys_compare_as_their_terms() {
+        let mut terms: Vec<Vec<u8>> = vec![];
+        for len in 0..20 {
+            for last in [0, 1, b'a', 0xFF] {
+                let term = [&b"abcdefghijklmnopqrst"[..len], &[last]].concat();
+                terms.extend([term[..len].to_vec(), [&term[..], &[0]].concat(), term]);
+            }
+        }
+        for (a, b) in terms.iter().flat_map(|a| terms.iter().map(move |b| (a, b))) {
+            let (key, other) = (TermKey::of(a), TermKey::of(b));
+            match key == other {
+                true => assert!(a == b || !key.is_whole(), "{a:?} {b:?}"),
+                false => assert_eq!(key.cmp(&other), a.cmp(b), "{a:?} {b:?}"),
+            }
+            assert!(key < TermKey::LAST);
+        }
+    }
+
+    #[test]
+    fn records_come_back_whatever_their_numbers() {
+        let long = "x".repeat(700);
+        let mut expected: Vec<(Vec<u8>, Vec<u32>, Vec<u8>)> = vec![];
+        for (nth, n) in [1, 2, 254, 255, 256, 5_000].into_iter().enumerate() {
+            for rest in [0, 1, 254, 255, 300] {
+                let term = format!("{}{nth}{}", &long[..254 + nth / 3], &long[..rest]);
+                let docs = (0..n).map(|doc| doc * 300 + 70_000 * nth as u32).collect();
+                expected.push((term.into_bytes(), docs, vec![7; (n as usize - 1) * 2 + rest]));
+            }
+        }
+        expected.sort();
+        let mut writer = RunWriter::default();
+        expected.iter().for_each(|(term, docs, stream)| writer.add(term, docs, stream));
+        let run = writer.finish();
+        let slice = run.read(None, None).unwrap();
+        let mut cursor = slice.cursor(None).unwrap();
+        for (term, docs, stream) in &expected {
+            assert_eq!((&cursor.term, cursor.key), (term, TermKey::of(term)));
+            assert_eq!(
+                (cursor.piece.df as usize, cursor.piece.occurrences),
+                (docs.len(), &stream[..])
+            );
+            let (mut found, mut gaps) = (vec![], vec![]);
+            cursor.piece.append_docs(&mut found).unwrap();
+            assert_eq!(found, *docs);
+            // Behind others, only the first gap is another.
+            let next = docs[0] - docs[0].min(9);
+            assert_eq!(cursor.piece.append_gaps(next, &mut gaps), Some(docs.last().unwrap() + 1));
+            let moved: Vec<u32> = docs.iter().map(|doc| doc - next).collect();
+            let mut found = vec![];
+            postings::decode_gaps(&mut ByteReader::new(&gaps), docs.len(), &mut found).unwrap();
+            assert_eq!(found, moved);
+            cursor.advance().unwrap();
+        }
+        assert!(cursor.done);
+    }
+
+    #[test]
     fn a_column_comes_back_from_memory_and_from_a_file() {
         let mut random = 7u64;
         let docs: Vec<Vec<u64>> = (0..500)

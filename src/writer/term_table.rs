@@ -47,9 +47,10 @@ impl TermTable {
         self.n_terms as usize
     }
 
-    /// Bytes of heap in use.
-    pub(crate) fn heap_bytes(&self) -> usize {
-        self.slots.len() * size_of::<(u32, u32)>() + self.arena.len() * size_of::<u64>()
+    /// Bytes of heap that the terms need.
+    pub(crate) fn needed_bytes(&self) -> usize {
+        let n_slots = (self.len() * 5 / 3).next_power_of_two();
+        n_slots * size_of::<(u32, u32)>() + self.arena.len() * size_of::<u64>()
     }
 
     /// Bytes of heap held.

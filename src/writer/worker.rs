@@ -643,4 +643,42 @@ mod tests {
             assert_eq!(found, expected, "{title}");
         }
     }
+
+    /// Lines of words that come again and words that do not, a chunk for every 2,000.
+    fn batch_of_lines(n_chunks: u32) -> Batch {
+        let mut batch = LineBatch::default();
+        for chunk in 0..n_chunks {
+            for nth in chunk * 2_000..(chunk + 1) * 2_000 {
+                let line = format!("word {} of {}\n", nth % 100, nth * 7);
+                batch.text.extend_from_slice(line.as_bytes());
+            }
+            batch.chunk_ends.push(batch.text.len());
+        }
+        (batch.len, batch.n_lines) = (batch.text.len(), n_chunks * 2_000);
+        batch.text.extend_from_slice(&[0; BULK_PADDING]);
+        Batch::Lines(batch)
+    }
+
+    fn n_runs(worker: &mut Worker, n_chunks: u32, heap_max: usize) -> usize {
+        let output = worker.process(batch_of_lines(n_chunks), 0, heap_max).unwrap();
+        output.fields[0].runs.len()
+    }
+
+    #[test]
+    fn runs_behind_a_long_one_are_as_long() {
+        let schema = Arc::new(Schema::builder().text("text").build().unwrap());
+        let worker = || Worker::new(Arc::clone(&schema), &Analyzers::default());
+        // Some more than the least that two runs need.
+        let mut limits = (1..).map(|nth| nth << 14);
+        let least = limits.find(|limit| n_runs(&mut worker(), 8, *limit) == 2).unwrap();
+        let (heap_max, mut worker) = (least + least / 4, worker());
+        for _ in 0..3 {
+            assert_eq!(n_runs(&mut worker, 8, heap_max), 2);
+        }
+        // Nor is more kept than that, if a run was longer by far.
+        assert_eq!(n_runs(&mut worker, 64, 1 << 30), 1);
+        n_runs(&mut worker, 8, heap_max);
+        let kept: usize = worker.fields.iter().map(FieldBuffer::kept_bytes).sum();
+        assert!(kept <= 2 * heap_max, "{kept} of {heap_max}");
+    }
 }

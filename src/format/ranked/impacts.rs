@@ -286,3 +286,32 @@ impl Best {
         KTH.map(|k| self.parts.get(k - 1).copied())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_the_smallest_whose_bound_is_not_below() {
+        let maxima = [1.0, 0.7, 0.333_333_34, 1e-3, f32::MIN_POSITIVE, 3e38];
+        for max in maxima {
+            for nth in 0..=2_000u16 {
+                let part = max * f32::from(nth) / 2_000.0;
+                for part in [part.next_down(), part, part.next_up()] {
+                    if !(0.0..=max).contains(&part) {
+                        continue;
+                    }
+                    let bound = |code: u8| f64::from(code) * f64::from(max);
+                    let reaches = |code: &u8| bound(*code) >= f64::from(part) * 255.0;
+                    assert_eq!(
+                        code_above(part, max),
+                        (1..=255).find(reaches).unwrap_or(255),
+                        "{part} of {max}"
+                    );
+                }
+            }
+            assert_eq!(code_above(2.0 * max, max), 255);
+        }
+        assert_eq!((code_above(0.0, 1.0), code_above(1.0, 0.0)), (1, 255));
+    }
+}
