@@ -593,7 +593,7 @@ pub(crate) fn qualifier_of(title: &[u8]) -> Option<(usize, usize)> {
 }
 
 fn utf8(value: &[u8]) -> Result<&str> {
-    std::str::from_utf8(value)
+    simdutf8::basic::from_utf8(value)
         .map_err(|_| Error::corrupt("a batch of documents is not UTF-8 any more"))
 }
 
