@@ -153,16 +153,17 @@ impl ImpactWriter {
             let end_rank = next.map_or(self.n_postings, |next| next.first_rank);
             let granularity = Granularity::of(end_rank - first_rank);
             let start = out.len();
-            // Blocks ascend, so what lies between two of them is filled up with zeros.
+            out.resize(start + granularity.codes_len(), 0);
+            let codes = out.get_mut(start..).unwrap_or_default();
             for block in blocks {
                 let at = match granularity.is_dense() {
                     true => block.number as usize % BLOCKS,
                     false => (block.first_rank - first_rank) as usize,
                 };
-                out.resize(start + at, 0);
-                out.push(code_above(block.max, self.max));
+                if let Some(code) = codes.get_mut(at) {
+                    *code = code_above(block.max, self.max);
+                }
             }
-            out.resize(start + granularity.codes_len(), 0);
         }
     }
 }
