@@ -1,8 +1,8 @@
 //! The terms of one field seen so far in one run, each with a number.
 //!
 //! A hash table with open addressing whose keys lie in an arena of 64-bit words, so that short terms
-//! compare in one word and a term costs no allocation. Tokens are looked up in batches: first all
-//! hashes, then all slots, then all candidates, so that their cache misses overlap.
+//! compare in one word and a term costs no allocation. Tokens are looked up in batches: while the terms of one are
+//! compared, the slots of the next are on their way, so that cache misses overlap.
 
 use crate::bytes::array_at;
 use crate::simd::prefetch::prefetch_of;
@@ -61,37 +61,48 @@ impl TermTable {
     /// Appends the number of each token to `log`. A token is start and length in `bytes`, which goes
     /// on for at least 16 bytes behind it.
     pub(crate) fn intern(&mut self, bytes: &[u8], tokens: &[(u32, u32)], log: &mut Vec<u32>) {
-        let mut hashes = [0u32; BATCH];
+        let (mut hashes, mut next_hashes) = ([0u32; BATCH], [0u32; BATCH]);
         let mut found = [(0u32, EMPTY); BATCH];
-        let mut heads = [0u64; BATCH];
         log.reserve(tokens.len());
-        for batch in tokens.chunks(BATCH) {
+        let mut batches = tokens.chunks(BATCH);
+        let mut batch = batches.next().unwrap_or_default();
+        self.hash(bytes, batch, &mut hashes);
+        while !batch.is_empty() {
             self.reserve(batch.len());
             let mask = self.slots.len() - 1;
-            for (hash, &(start, len)) in hashes.iter_mut().zip(batch) {
-                *hash = hash_of(bytes, start as usize, len as usize, self.seed);
-            }
             for (slot, &hash) in found.iter_mut().zip(&hashes[..batch.len()]) {
                 *slot = self.slots[hash as usize & mask];
+                if let Some(record) = self.arena.get((slot.1 as usize).wrapping_sub(1)) {
+                    prefetch_of(record);
+                }
             }
-            for (head, (&slot, &hash)) in
-                heads.iter_mut().zip(found.iter().zip(&hashes[..batch.len()]))
-            {
-                let at = if slot.1 != EMPTY && slot.0 == hash { slot.1 as usize - 1 } else { 0 };
-                *head = self.arena.get(at).copied().unwrap_or(0);
-            }
+            let next = batches.next().unwrap_or_default();
+            self.hash(bytes, next, &mut next_hashes);
             for (nth, &(start, len)) in batch.iter().enumerate() {
                 let (start, len) = (start as usize, len as usize);
                 let (hash, at) = found[nth];
-                let candidate =
-                    at != EMPTY && hash == hashes[nth] && (heads[nth] >> 32) as usize == len;
-                let number = if candidate && self.equals(at as usize - 1, bytes, start, len) {
-                    heads[nth] as u32
-                } else {
-                    self.find_or_add(hashes[nth], bytes, start, len)
+                let head = match at != EMPTY && hash == hashes[nth] {
+                    true => self.arena[at as usize - 1],
+                    false => 0,
                 };
-                log.push(number);
+                let is_candidate = head != 0 && (head >> 32) as usize == len;
+                log.push(match is_candidate && self.equals(at as usize - 1, bytes, start, len) {
+                    true => head as u32,
+                    false => self.find_or_add(hashes[nth], bytes, start, len),
+                });
             }
+            batch = next;
+            std::mem::swap(&mut hashes, &mut next_hashes);
+        }
+    }
+
+    /// Hashes the tokens of a batch and asks for their slots.
+    #[inline]
+    fn hash(&self, bytes: &[u8], batch: &[(u32, u32)], hashes: &mut [u32; BATCH]) {
+        let mask = self.slots.len() - 1;
+        for (hash, &(start, len)) in hashes.iter_mut().zip(batch) {
+            *hash = hash_of(bytes, start as usize, len as usize, self.seed);
+            prefetch_of(&self.slots[*hash as usize & mask]);
         }
     }
 
