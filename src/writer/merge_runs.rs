@@ -212,7 +212,7 @@ impl<'r> TermMerger<'r> {
     }
 }
 
-/// Where a run stands: its next term, and its number. Keys lie here and not with the cursors, so that nearly all comparisons
+/// Place of a run: its next term, and its number. Keys lie here and not with the cursors, so that nearly all comparisons
 /// read two of these and nothing else.
 #[derive(Clone, Copy)]
 struct Place {
@@ -316,7 +316,7 @@ mod tests {
                 for position in 0..6 {
                     random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                     let rank = (random >> 40) as u32 % (1 << ((random >> 20) % 14));
-                    // Of the same first bytes where these are more than a key has room for.
+                    // Some share more first bytes than a key has room for.
                     let term = match rank % 3 {
                         0 => format!("terms that are long {rank}"),
                         _ => format!("term {rank}"),
