@@ -64,10 +64,10 @@ impl Resources {
         self.pool.as_deref().filter(|pool| pool.current_thread_index().is_none())
     }
 
-    /// Bytes of input in one batch. A worker holds up to eight times its batch (text, log, scattered
+    /// Bytes of input in one batch. A worker holds up to nine times its batch (text, log, scattered
     /// log, terms, run, stored rows), the reader one batch more, finished runs a sixteenth of the budget.
     pub(crate) fn batch_bytes(&self) -> usize {
-        let parts = 8 * self.tasks() + 2;
+        let parts = 9 * self.tasks() + 2;
         (self.memory_bytes * 3 / 4 / parts).clamp(64 << 10, 64 << 20)
     }
 
