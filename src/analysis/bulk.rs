@@ -26,9 +26,10 @@ pub(crate) struct BulkTokens {
     positions: Vec<u32>,
     /// Bytes of the text that each of `tokens` was made of, if they were asked for.
     ranges: Vec<(usize, usize)>,
-    /// Positions that are not the next one: the number of the text, of the tokens before, and how many positions later
-    /// the token is. Tokens left out make it one later; a token in the position of the one before is one earlier.
-    shifts: Vec<(u32, u32, i32)>,
+    /// Whether every token is given its position, since one had another than its number in its text.
+    are_placed: bool,
+    /// Position behind the last token of the text that is read; kept while tokens are placed.
+    next_position: u32,
     stretch: Stretch,
     n_too_long: u64,
 }
@@ -41,7 +42,7 @@ impl BulkTokens {
         self.ends.clear();
         self.positions.clear();
         self.ranges.clear();
-        self.shifts.clear();
+        (self.are_placed, self.next_position) = (false, 0);
     }
 
     /// The position of each token in its text. `None` if that is its number among the tokens of the text,
@@ -127,12 +128,9 @@ impl BulkTokens {
             self.end_word(&mut scan, texts.len());
         }
         if !texts.is_empty() && !texts.ends_with('\n') {
-            self.ends.push(self.tokens.len() as u32);
+            self.end_text();
         }
         self.bytes.extend_from_slice(&[0; PADDING]);
-        if !self.shifts.is_empty() {
-            self.number();
-        }
     }
 
     /// Makes one text of several: the first of the first `counts[0]`, and so on. The positions of a text begin
@@ -158,40 +156,41 @@ impl BulkTokens {
         self.ends.truncate(counts.len());
     }
 
-    /// Gives every token its position where these are not simply counted.
-    fn number(&mut self) {
-        self.positions.reserve(self.tokens.len());
-        let mut shifts = self.shifts.iter().copied().peekable();
-        let mut token = 0;
-        for (text, &end) in self.ends.iter().enumerate() {
-            let text = text as u32;
-            let mut position = 0u32;
-            while token < end {
-                // Tokens left out at the end of an earlier text change nothing here.
-                while let Some((of, _, by)) =
-                    shifts.next_if(|(of, before, _)| (*of, *before) <= (text, token))
-                {
-                    if of == text {
-                        position = position.saturating_add_signed(by);
-                    }
-                }
-                self.positions.push(position);
-                position += 1;
-                token += 1;
-            }
+    #[inline]
+    fn push(&mut self, start: usize, len: usize) {
+        self.tokens.push((start as u32, len as u32));
+        if self.are_placed {
+            self.positions.push(self.next_position);
+            self.next_position = self.next_position.saturating_add(1);
         }
     }
 
-    /// Notes that the next token is so many positions later than the one behind the last.
-    fn shift(&mut self, by: i32) {
-        self.shifts.push((self.ends.len() as u32, self.tokens.len() as u32, by));
+    #[inline]
+    fn end_text(&mut self) {
+        self.ends.push(self.tokens.len() as u32);
+        self.next_position = 0;
+    }
+
+    /// Gives every token its position from now on, and those so far theirs.
+    fn place(&mut self) {
+        if self.are_placed {
+            return;
+        }
+        let (mut from, n) = (0, self.tokens.len() as u32);
+        for end in self.ends.iter().copied().chain([n]) {
+            self.positions.extend(0..end - from);
+            self.next_position = end - from;
+            from = end;
+        }
+        self.are_placed = true;
     }
 
     /// Notes that the next token is too long.
     #[cold]
     fn leave_out(&mut self) {
         self.n_too_long += 1;
-        self.shift(1);
+        self.place();
+        self.next_position = self.next_position.saturating_add(1);
     }
 
     /// Classifies the 64 bytes at `at`; `carry` and the result say whether a word goes on (0 or 1).
@@ -216,7 +215,7 @@ impl BulkTokens {
                 word_from = bit;
             }
             if newline >> bit & 1 == 1 {
-                self.ends.push(self.tokens.len() as u32);
+                self.end_text();
             }
         }
         if scan.word_start.is_some() {
@@ -232,7 +231,7 @@ impl BulkTokens {
             if end - start > TERM_BYTES_MAX {
                 return self.leave_out();
             }
-            self.tokens.push((start as u32, (end - start) as u32));
+            self.push(start, end - start);
         } else {
             self.split_word(&scan.texts[start..end]);
         }
@@ -245,18 +244,19 @@ impl BulkTokens {
         while !rest.is_empty() {
             let n_read = stretch.read(rest, Folding::Full, Side::Index);
             rest = &rest[n_read..];
-            let mut next = 0;
+            let is_counted = stretch.pieces.len() == stretch.n_positions as usize;
+            if !is_counted || stretch.text.len() > TERM_BYTES_MAX {
+                self.place();
+            }
+            let first = self.next_position;
             for piece in &stretch.pieces {
-                if piece.position != next {
-                    self.shift(piece.position.wrapping_sub(next) as i32);
-                }
-                next = piece.position + 1;
+                self.next_position = first.saturating_add(piece.position);
                 let term = &stretch.text[piece.start as usize..piece.end as usize];
                 if term.len() > TERM_BYTES_MAX {
                     self.leave_out();
                     continue;
                 }
-                self.tokens.push((self.bytes.len() as u32, term.len() as u32));
+                self.push(self.bytes.len(), term.len());
                 self.bytes.extend_from_slice(term.as_bytes());
             }
         }

@@ -38,7 +38,12 @@ pub fn write_sorted(docs: &[u32], out: &mut Vec<u8>) {
         head.describe(key, docs.len() as u32, kind, out);
         match kind {
             ContainerKind::Array => {
-                out.extend(docs.iter().flat_map(|&doc| (doc as u16).to_le_bytes()))
+                let start = out.len();
+                out.resize(start + 2 * docs.len(), 0);
+                let values = out.get_mut(start..).unwrap_or_default().as_chunks_mut().0;
+                for (value, doc) in values.iter_mut().zip(docs) {
+                    *value = (*doc as u16).to_le_bytes();
+                }
             }
             ContainerKind::Bitmap => {
                 let mut words = words::EMPTY;

@@ -40,20 +40,21 @@ impl<'a> Scorings<'a> {
 
     /// Neighbours that they depend on and that do not decide what matches, which are found as sets are.
     pub(crate) fn neighbors_beside(&self, matching: &Normal) -> Vec<Normal> {
-        let all = self.page.iter().chain(&self.known);
+        let all = self.page.iter().chain(self.known.as_deref());
         all.flat_map(|weight| weight.neighbors_beside(matching)).collect()
     }
 
     /// Whether they depend on neighbours of vectors, which are to be [given](Self::give_neighbors).
     pub(crate) fn has_neighbors(&self) -> bool {
-        self.page.iter().chain(&self.known).any(Weight::has_neighbors)
+        self.page.iter().chain(self.known.as_deref()).any(Weight::has_neighbors)
     }
 
     pub(crate) fn give_neighbors(
         &mut self,
         found: &dyn Fn(&NeighborsSpec) -> Option<Arc<FoundNeighbors>>,
     ) -> Result<()> {
-        self.page.iter_mut().chain(&mut self.known).try_for_each(|it| it.give_neighbors(found))
+        let known = self.known.as_deref_mut();
+        self.page.iter_mut().chain(known).try_for_each(|it| it.give_neighbors(found))
     }
 
     /// Expects so many documents of each set, where these are not found.

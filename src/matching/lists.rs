@@ -163,9 +163,9 @@ impl<'s> Lists<'s> {
     }
 
     /// Puts documents, which ascend, into a leaf that has none yet, of lists that are open.
-    pub(super) fn put_documents(&mut self, leaf: LeafId, docs: impl Iterator<Item = u32>) {
+    pub(super) fn put_documents(&mut self, leaf: LeafId, docs: &[u32]) {
         let start = self.groups.len();
-        docs.for_each(|doc| self.add_doc(start, doc));
+        self.add_docs(docs);
         let groups = start..self.groups.len();
         self.cursors[leaf.index()].groups = if groups.is_empty() { 0..0 } else { groups };
         self.rewind();

@@ -31,7 +31,8 @@ impl Execution<'_> {
             let (lists, part) = (&mut self.lists[at], &mut segments[at]);
             let (doc_sets, timed) = (&mut self.memory.doc_sets, self.profile.timed);
             lists.open(leaves, expansions, part, doc_sets, timed)?;
-            lists.put_documents(leaf, of_segment.iter().map(|neighbor| neighbor.doc));
+            let docs: Vec<u32> = of_segment.iter().map(|neighbor| neighbor.doc).collect();
+            lists.put_documents(leaf, &docs);
         }
         let took = started.map_or(0, |started| started.elapsed().as_nanos() as u64);
         self.note_neighbors(leaf, &found.counts, took);

@@ -274,12 +274,12 @@ impl FieldBuffer {
         self.document_ends.push(self.log.len() as u32);
     }
 
-    /// Bytes of heap that this run will have needed at its end: what is held, and what turning the
-    /// log around takes.
-    pub(crate) fn heap_bytes(&self) -> usize {
+    /// Bytes of heap that this run will have needed at its end: what it fills, and what turning the log around takes. Room
+    /// that a longer run before has left is not counted, or every later one would end as soon as it begins.
+    pub(crate) fn needed_bytes(&self) -> usize {
         let n_tokens = self.log.len();
-        let scatter = n_tokens.max(self.scattered.capacity()) * size_of::<u32>()
-            + self.scattered_wide.capacity() * size_of::<u64>();
+        let is_wide = !self.scattered_wide.is_empty();
+        let scatter = n_tokens * if is_wide { size_of::<u64>() } else { size_of::<u32>() };
         // A posting takes about two bytes of gap, and one or two of occurrences.
         let run = match self.detail {
             Detail::Documents => n_tokens * 2,
@@ -292,18 +292,36 @@ impl FieldBuffer {
             }
             None => 0,
         };
-        let per_term = self.terms.len()
-            * (size_of::<(u64, u32, u32)>() + size_of::<TermRef>() + 2 * size_of::<u32>());
-        let logs = self.log.capacity() + self.positions.capacity() + self.document_ends.capacity();
+        let per_term =
+            self.terms.len() * (size_of::<u128>() + size_of::<TermRef>() + 2 * size_of::<u32>());
+        let logs = n_tokens + self.document_ends.len();
         logs * size_of::<u32>()
-            + self.terms.heap_bytes()
+            + self.terms.needed_bytes()
             + scatter
             + per_term
-            + run
+            + run.max(self.positions.len() * size_of::<u32>())
             + column
             + self.offsets.as_ref().map_or(0, OffsetsBuffer::heap_bytes)
             + self.terms.len() * 12
             + self.vectors.capacity()
+    }
+
+    /// Bytes of heap in buffers that are kept from run to run.
+    pub(crate) fn kept_bytes(&self) -> usize {
+        let n = [&self.log, &self.positions, &self.document_ends, &self.starts, &self.ends];
+        let n: usize = n.into_iter().chain([&self.scattered]).map(Vec::capacity).sum();
+        n * size_of::<u32>()
+            + self.scattered_wide.capacity() * size_of::<u64>()
+            + self.terms.kept_bytes()
+    }
+
+    /// Gives the buffers back, between two runs.
+    pub(crate) fn release(&mut self) {
+        self.terms = TermTable::default();
+        let buffers = [&mut self.log, &mut self.positions, &mut self.document_ends];
+        let scratch = [&mut self.starts, &mut self.ends, &mut self.scattered];
+        buffers.into_iter().chain(scratch).for_each(|buffer| *buffer = vec![]);
+        self.scattered_wide = vec![];
     }
 
     /// Turns the log around and starts the next run; documents are numbered from `first_doc`.
@@ -404,7 +422,7 @@ impl FieldBuffer {
             }
             from = end as usize;
         }
-        let mut run = RunWriter::new(self.detail);
+        let mut run = RunWriter::default();
         let (mut term, mut docs) = (vec![], vec![]);
         let mut from = 0;
         let mut ends = self.ends.iter();
@@ -439,7 +457,9 @@ impl FieldBuffer {
         scattered: &mut Vec<T>,
     ) -> RunWriter {
         self.scatter(position_bits, scattered);
-        let mut run = RunWriter::new(self.detail);
+        // The run takes its place.
+        self.positions = vec![];
+        let mut run = RunWriter::default();
         let (mut term, mut docs, mut stream) = (vec![], vec![], vec![]);
         let mask = (1 << position_bits) - 1;
         let position = |token: T| (token.bits() & mask) as u32;
@@ -503,9 +523,7 @@ fn count_positions(ends: impl Iterator<Item = u32>, positions: &mut Vec<u32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bytes::ByteReader;
     use crate::format::occurrences::OccurrenceReader;
-    use crate::format::postings;
     use crate::schema::FieldKind;
     use std::collections::BTreeMap;
 
@@ -523,10 +541,9 @@ mod tests {
         for (term, by_doc) in expected {
             assert_eq!(cursor.term, term);
             let mut docs = vec![];
-            let mut gaps = ByteReader::new(cursor.gaps);
-            postings::decode_gaps(&mut gaps, cursor.df as usize, &mut docs).unwrap();
+            cursor.piece.append_docs(&mut docs).unwrap();
             assert!(docs.iter().eq(by_doc.keys()));
-            let mut occurrences = OccurrenceReader::new(cursor.occurrences, detail);
+            let mut occurrences = OccurrenceReader::new(cursor.piece.occurrences, detail);
             for expected in by_doc.values().filter(|_| detail.has_frequencies()) {
                 assert_eq!(occurrences.frequency(), Some(expected.len() as u32));
                 let mut positions = vec![];

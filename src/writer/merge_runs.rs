@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::format::postings;
 use crate::format::ranked::{RankedWriter, Ranking};
 use crate::format::terms::{INLINE_DOCS_MAX, INLINE_OCCURRENCES_MAX, NewTerm};
-use crate::writer::run::{Run, RunCursor};
+use crate::writer::run::{Piece, Run, RunCursor, TermKey};
 
 /// Terms of one range, merged: bytes for POSTINGS, and what the dictionary needs to know.
 #[derive(Debug, Default)]
@@ -100,45 +100,38 @@ pub(crate) fn merge_range(
 ) -> Result<MergedRange> {
     let slices = runs.iter().map(|run| run.read(from, to)).collect::<Result<Vec<_>>>()?;
     let mut cursors = slices.iter().map(|slice| slice.cursor(from)).collect::<Result<Vec<_>>>()?;
-    let mut heap = Heap::new(&cursors);
+    let mut tree = LoserTree::new(&cursors);
+    let to_key = to.map(TermKey::of);
     let mut merged = MergedRange::default();
     if with_ordinals {
         merged.ordinals.resize(runs.len(), vec![]);
     }
     let mut term = TermMerger::new(ranking);
     let (mut last_term, mut n_terms) = (vec![], 0);
-    while let Some(first) = heap.first() {
-        if to.is_some_and(|to| *cursors[first].term >= *to) {
+    while let Some(first) = tree.first() {
+        let (key, nth) = (first.key, first.run as usize);
+        if to_key.is_some_and(|to| key >= to) && to.is_some_and(|to| *cursors[nth].term >= *to) {
             break;
         }
-        term.begin(&cursors[first].term);
-        while let Some(nth) = heap.first().filter(|&nth| *cursors[nth].term == *term.term) {
+        term.begin(&cursors[nth].term);
+        while let Some(next) = tree.first().filter(|next| next.key == key) {
+            let nth = next.run as usize;
             let cursor = &mut cursors[nth];
-            term.pieces.push(Piece {
-                gaps: cursor.gaps,
-                occurrences: cursor.occurrences,
-                df: cursor.df,
-                last_doc: cursor.last_doc,
-            });
+            if !key.is_whole() && *cursor.term != *term.term {
+                break;
+            }
+            term.pieces.push(cursor.piece);
             if let Some(of_run) = merged.ordinals.get_mut(nth) {
                 of_run.push(n_terms);
             }
             cursor.advance()?;
-            heap.restore(&cursors);
+            tree.replace_first(&cursors);
         }
         term.write(&last_term, &mut merged)?;
         std::mem::swap(&mut last_term, &mut term.term);
         n_terms += 1;
     }
     Ok(merged)
-}
-
-/// The postings of one term in one run.
-struct Piece<'r> {
-    gaps: &'r [u8],
-    occurrences: &'r [u8],
-    df: u32,
-    last_doc: u32,
 }
 
 /// Puts the pieces of one term together.
@@ -210,76 +203,93 @@ impl<'r> TermMerger<'r> {
 
     /// Appends the pieces as one list of gaps.
     fn join(&self, out: &mut Vec<u8>) -> Option<()> {
-        let mut next = 0;
-        for piece in &self.pieces {
-            let mut reader = ByteReader::new(piece.gaps);
-            let first = reader.varint_u32()?;
-            write_varint(out, u64::from(first.checked_sub(next)?));
-            out.extend_from_slice(reader.remaining());
-            next = piece.last_doc.checked_add(1)?;
-        }
-        Some(())
+        self.pieces.iter().try_fold(0, |next, piece| piece.append_gaps(next, out)).map(drop)
     }
 
     fn decode(&mut self) -> Option<()> {
         self.docs.clear();
-        for piece in &self.pieces {
-            postings::decode_gaps(
-                &mut ByteReader::new(piece.gaps),
-                piece.df as usize,
-                &mut self.docs,
-            )?;
-        }
-        Some(())
+        self.pieces.iter().try_for_each(|piece| piece.append_docs(&mut self.docs))
     }
 }
 
-/// A binary heap of cursors by term, then by run, so that the pieces of a term come in document order.
-struct Heap(Vec<u32>);
+/// Place of a run: its next term, and its number. Keys lie here and not with the cursors, so that nearly all comparisons
+/// read two of these and nothing else.
+#[derive(Clone, Copy)]
+struct Place {
+    key: TermKey,
+    run: u32,
+}
 
-impl Heap {
+impl Place {
+    /// Place of the run `nth`, unless it is at its end.
+    fn of(cursors: &[RunCursor<'_>], nth: usize) -> Option<Place> {
+        let cursor = cursors.get(nth).filter(|cursor| !cursor.done)?;
+        Some(Place { key: cursor.key, run: nth as u32 })
+    }
+
+    /// Behind all others.
+    const END: Place = Place { key: TermKey::LAST, run: u32::MAX };
+
+    /// By term, then by run, so that the pieces of a term come in document order.
+    #[inline]
+    fn is_before(&self, other: &Place, cursors: &[RunCursor<'_>]) -> bool {
+        if self.key == other.key && !self.key.is_whole() {
+            let term = |place: &Place| cursors.get(place.run as usize).map(|cursor| &*cursor.term);
+            // An end has no term, and comes behind.
+            if let (Some(own), Some(others)) = (term(self), term(other))
+                && own != others
+            {
+                return own < others;
+            }
+        }
+        (self.key, self.run) < (other.key, other.run)
+    }
+}
+
+/// A tree of the runs that lost against another one on the way of the first to the root: a run that moves on meets one run a
+/// level, where a heap has two (Knuth, The Art of Computer Programming 3, 5.4.1).
+struct LoserTree {
+    /// The first of all, then the loser at each inner node, whose children are twice its number and one more.
+    places: Vec<Place>,
+}
+
+impl LoserTree {
     fn new(cursors: &[RunCursor<'_>]) -> Self {
-        let mut order: Vec<u32> =
-            (0..cursors.len() as u32).filter(|&nth| !cursors[nth as usize].done).collect();
-        order.sort_by(|&a, &b| {
-            cursors[a as usize].term.cmp(&cursors[b as usize].term).then(a.cmp(&b))
-        });
-        Heap(order)
-    }
-
-    fn first(&self) -> Option<usize> {
-        self.0.first().map(|&nth| nth as usize)
-    }
-
-    /// Puts the first cursor, which has moved on, in its place.
-    fn restore(&mut self, cursors: &[RunCursor<'_>]) {
-        if cursors[self.0[0] as usize].done {
-            self.0.swap_remove(0);
+        let n = cursors.len();
+        // Winners from the leaves up: leaf `nth` is node `n + nth`.
+        let mut winners: Vec<Place> = vec![Place::END; n];
+        winners.extend((0..n).map(|nth| Place::of(cursors, nth).unwrap_or(Place::END)));
+        let mut places = vec![Place::END; n.max(1)];
+        for node in (1..n).rev() {
+            let (a, b) = (winners[2 * node], winners[2 * node + 1]);
+            (winners[node], places[node]) = if b.is_before(&a, cursors) { (b, a) } else { (a, b) };
         }
-        let mut at = 0;
-        loop {
-            let mut child = 2 * at + 1;
-            if child >= self.0.len() {
-                return;
-            }
-            if child + 1 < self.0.len() && is_before(cursors, self.0[child + 1], self.0[child]) {
-                child += 1;
-            }
-            if !is_before(cursors, self.0[child], self.0[at]) {
-                return;
-            }
-            self.0.swap(at, child);
-            at = child;
+        if let Some(first) = winners.get(1) {
+            places[0] = *first;
         }
+        LoserTree { places }
     }
-}
 
-#[inline]
-fn is_before(cursors: &[RunCursor<'_>], a: u32, b: u32) -> bool {
-    let (x, y) = (&cursors[a as usize], &cursors[b as usize]);
-    match x.prefix.cmp(&y.prefix) {
-        std::cmp::Ordering::Equal => x.term.cmp(&y.term).then(a.cmp(&b)).is_lt(),
-        different => different.is_lt(),
+    /// The run that stands first, if any has not ended.
+    #[inline]
+    fn first(&self) -> Option<Place> {
+        self.places.first().copied().filter(|place| place.run != Place::END.run)
+    }
+
+    /// Puts the first run, which has moved on, in its place.
+    #[inline]
+    fn replace_first(&mut self, cursors: &[RunCursor<'_>]) {
+        let nth = self.places[0].run as usize;
+        let mut winner = Place::of(cursors, nth).unwrap_or(Place::END);
+        let mut node = (cursors.len() + nth) / 2;
+        while node > 0 {
+            let loser = &mut self.places[node];
+            if loser.is_before(&winner, cursors) {
+                std::mem::swap(loser, &mut winner);
+            }
+            node /= 2;
+        }
+        self.places[0] = winner;
     }
 }
 
@@ -306,11 +316,16 @@ mod tests {
                 for position in 0..6 {
                     random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                     let rank = (random >> 40) as u32 % (1 << ((random >> 20) % 14));
-                    let by_doc = of_run.entry(format!("term {rank}").into_bytes()).or_default();
+                    // Some share more first bytes than a key has room for.
+                    let term = match rank % 3 {
+                        0 => format!("terms that are long {rank}"),
+                        _ => format!("term {rank}"),
+                    };
+                    let by_doc = of_run.entry(term.into_bytes()).or_default();
                     by_doc.entry(doc).or_default().push(position * position * (rank % 50));
                 }
             }
-            let mut writer = RunWriter::new(detail);
+            let mut writer = RunWriter::default();
             writer.set_lengths(vec![6; 1000]);
             for (term, by_doc) in of_run {
                 let docs: Vec<u32> = by_doc.keys().copied().collect();

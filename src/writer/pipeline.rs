@@ -65,10 +65,10 @@ impl Resources {
         self.pool.as_deref().filter(|pool| pool.current_thread_index().is_none())
     }
 
-    /// Bytes of input in one batch. A worker holds up to six times its batch (text, log, scattered
-    /// log, terms, run, stored rows), the reader one batch more, finished runs a quarter of the budget.
+    /// Bytes of input in one batch. A worker holds up to nine times its batch (text, log, scattered
+    /// log, terms, run, stored rows), the reader one batch more, finished runs a sixteenth of the budget.
     pub(crate) fn batch_bytes(&self) -> usize {
-        let parts = 8 * self.tasks() + 2;
+        let parts = 9 * self.tasks() + 2;
         (self.memory_bytes * 3 / 4 / parts).clamp(64 << 10, 64 << 20)
     }
 
@@ -89,12 +89,13 @@ impl Resources {
 
     /// Bytes of buffers at which a worker ends its run early.
     fn worker_bytes(&self) -> usize {
-        self.memory_bytes * 3 / 4 / (self.tasks() + 1)
+        self.memory_bytes * 3 / 4 / self.tasks()
     }
 
-    /// Bytes of finished runs kept in memory; beyond, they are spilled.
+    /// Bytes of finished runs kept in memory; beyond, they are spilled. Few, because a byte that makes runs longer, and so fewer,
+    /// saves more than one that is not written.
     fn run_bytes(&self) -> usize {
-        self.memory_bytes / 4
+        self.memory_bytes / 16
     }
 
     /// Bytes of runs merged in one range: one more of them than there are threads is under way or waits,

@@ -3,10 +3,11 @@
 //! Runs are private to one build and never read by another version, but they may pass through a
 //! disk, so every interval of records carries a checksum and reading never trusts a length.
 //!
-//! A record is: varint bytes shared with the term before, varint bytes of the rest, the rest, varint
-//! document frequency, varint last document and varint length of the gaps (both only where the frequency is above 1),
-//! the documents as gaps (see [`postings`]), then, where the field keeps them, the occurrences (see `format::occurrences`)
-//! with their varint length before them (only where the frequency is above 1). Every [`INTERVAL`]th record shares
+//! A record begins with eight bytes, since a merge reads so many of them that it should not have to guess where each number
+//! ends: bytes shared with the term before, bytes of the rest, document frequency, length of the occurrences, one byte each, and
+//! four with the last document. A byte of 255 says that the number follows as a varint, in this order. Then come the rest,
+//! the documents as gaps (see [`postings`]) with their varint length before them, both only where the frequency is above 1, and
+//! the occurrences, where the field keeps them (see `format::occurrences`). Every [`INTERVAL`]th record shares
 //! nothing with the one before, so reading can begin there. Behind the records stand the codes of the
 //! documents' lengths, then where their words are: for each document the varint length of its part of
 //! the offsets, and the part (see `format::offsets`); then the column: for each document how many values it has, as a
@@ -16,12 +17,12 @@
 use crate::bytes::{ByteReader, common_prefix_len, write_varint};
 use crate::checksum::crc32c;
 use crate::error::{Error, Result};
-use crate::format::occurrences::OccurrenceReader;
 use crate::format::postings;
-use crate::schema::Detail;
 use crate::storage::{Storage, StorageRead};
 use std::sync::Arc;
 
+/// Byte of a record's head whose number stands behind the head.
+const FOLLOWS: u8 = u8::MAX;
 /// Records between two places where reading can begin.
 const INTERVAL: usize = 512;
 
@@ -32,7 +33,6 @@ const PIECE: usize = 256 << 10;
 #[derive(Debug)]
 pub(crate) struct Run {
     records: Records,
-    detail: Detail,
     /// Bytes of records.
     len: u64,
     /// Codes of lengths behind them, and their checksum.
@@ -119,7 +119,7 @@ impl Run {
         let end =
             to.map_or(self.intervals.len(), |to| self.intervals.partition_point(|i| *i.term < *to));
         if first >= end {
-            return Ok(RunSlice { bytes: Borrowed::Memory(&[]), detail: self.detail });
+            return Ok(RunSlice { bytes: Borrowed::Memory(&[]) });
         }
         let start_offset = self.intervals[first].offset;
         let end_offset = self.intervals.get(end).map_or(self.len, |interval| interval.offset);
@@ -137,7 +137,7 @@ impl Run {
                 Borrowed::Read(bytes)
             }
         };
-        Ok(RunSlice { bytes, detail: self.detail })
+        Ok(RunSlice { bytes })
     }
 
     /// Appends the codes of the lengths of all documents of the run; none where the field keeps none.
@@ -258,7 +258,6 @@ fn moved_by(from: u64, difference: u64) -> u64 {
 #[derive(Debug)]
 pub(crate) struct RunSlice<'r> {
     bytes: Borrowed<'r>,
-    detail: Detail,
 }
 
 #[derive(Debug)]
@@ -276,13 +275,9 @@ impl RunSlice<'_> {
         };
         let mut cursor = RunCursor {
             reader: ByteReader::new(bytes),
-            detail: self.detail,
             term: vec![],
-            prefix: 0,
-            df: 0,
-            last_doc: 0,
-            gaps: &[],
-            occurrences: &[],
+            key: TermKey::of(&[]),
+            piece: Piece::default(),
             done: false,
         };
         cursor.advance()?;
@@ -293,20 +288,44 @@ impl RunSlice<'_> {
     }
 }
 
+/// The postings of one term in one run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Piece<'r> {
+    pub(crate) df: u32,
+    last_doc: u32,
+    /// The documents, unless there is but one.
+    gaps: &'r [u8],
+    /// Frequencies and positions of the term in each document.
+    pub(crate) occurrences: &'r [u8],
+}
+
+impl Piece<'_> {
+    /// Appends the documents as gaps behind others that end before `next`; what comes after `next` is now.
+    pub(crate) fn append_gaps(&self, next: u32, out: &mut Vec<u8>) -> Option<u32> {
+        let mut reader = ByteReader::new(self.gaps);
+        let first = if self.df == 1 { self.last_doc } else { reader.varint_u32()? };
+        write_varint(out, u64::from(first.checked_sub(next)?));
+        out.extend_from_slice(reader.remaining());
+        self.last_doc.checked_add(1)
+    }
+
+    /// Appends the documents.
+    pub(crate) fn append_docs(&self, docs: &mut Vec<u32>) -> Option<()> {
+        if self.df == 1 {
+            docs.push(self.last_doc);
+            return Some(());
+        }
+        postings::decode_gaps(&mut ByteReader::new(self.gaps), self.df as usize, docs)
+    }
+}
+
 /// Walks records in term order.
 #[derive(Debug)]
 pub(crate) struct RunCursor<'r> {
     reader: ByteReader<'r>,
-    detail: Detail,
     pub(crate) term: Vec<u8>,
-    /// The first eight bytes of the term as a big-endian number.
-    pub(crate) prefix: u64,
-    pub(crate) df: u32,
-    pub(crate) last_doc: u32,
-    /// The documents.
-    pub(crate) gaps: &'r [u8],
-    /// Frequencies and positions of the term in each document.
-    pub(crate) occurrences: &'r [u8],
+    pub(crate) key: TermKey,
+    pub(crate) piece: Piece<'r>,
     pub(crate) done: bool,
 }
 
@@ -327,59 +346,85 @@ impl RunCursor<'_> {
 
     #[inline]
     fn read_record(&mut self) -> Option<()> {
-        let shared = self.reader.varint_u32()? as usize;
-        let rest = self.reader.varint_u32()? as usize;
+        let [shared, rest, df, occurrences, last_doc @ ..] = self.reader.u64()?.to_le_bytes();
+        let shared = self.number(shared)? as usize;
+        let rest = self.number(rest)? as usize;
+        let df = self.number(df)?;
+        let occurrences = self.number(occurrences)? as usize;
         let rest = self.reader.take(rest)?;
         if shared > self.term.len() {
             return None;
         }
         self.term.truncate(shared);
         self.term.extend_from_slice(rest);
-        if shared < 8 {
-            self.prefix = prefix_of(&self.term);
-        }
-        self.df = self.reader.varint_u32()?;
-        if self.df == 1 {
-            let whole = self.reader.remaining();
-            let before = self.reader.position();
-            self.last_doc = self.reader.varint_u32()?;
-            self.gaps = &whole[..self.reader.position() - before];
-            if self.detail.has_frequencies() {
-                let rest = self.reader.remaining();
-                let mut occurrences = OccurrenceReader::new(rest, self.detail);
-                occurrences.skip(1)?;
-                self.occurrences = self.reader.take(occurrences.position_in_bytes())?;
-            }
-        } else {
-            self.last_doc = self.reader.varint_u32()?;
-            let len = self.reader.varint_u32()? as usize;
-            self.gaps = self.reader.take(len)?;
-            if self.detail.has_frequencies() {
-                let len = self.reader.varint_u32()? as usize;
-                self.occurrences = self.reader.take(len)?;
-            }
-        }
+        self.key = TermKey::of(&self.term);
+        let n_gaps = if df == 1 { 0 } else { self.reader.varint_u32()? as usize };
+        self.piece = Piece {
+            df,
+            last_doc: u32::from_le_bytes(last_doc),
+            gaps: self.reader.take(n_gaps)?,
+            occurrences: self.reader.take(occurrences)?,
+        };
         Some(())
+    }
+
+    /// The number that a byte of the head stands for.
+    #[inline]
+    fn number(&mut self, byte: u8) -> Option<u32> {
+        if byte == FOLLOWS { self.reader.varint_u32() } else { Some(byte.into()) }
     }
 }
 
-/// The first eight bytes as a number that compares as they do.
-#[inline]
-pub(crate) fn prefix_of(term: &[u8]) -> u64 {
-    match term.first_chunk::<8>() {
-        Some(bytes) => u64::from_le_bytes(*bytes).swap_bytes(),
-        None => {
-            let mut bytes = [0; 8];
-            bytes[..term.len()].copy_from_slice(term);
-            u64::from_le_bytes(bytes).swap_bytes()
-        }
+/// A term in one number that compares as terms do: its first bytes, highest first, then how many it has.
+///
+/// Equal keys are of equal terms if they hold the [whole](Self::is_whole) term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct TermKey(u128);
+
+impl TermKey {
+    /// Bytes that a key holds.
+    const LEN: usize = 15;
+    /// A key behind those of all terms: no term has so many bytes in it.
+    pub(crate) const LAST: TermKey = TermKey(u128::MAX);
+
+    #[inline]
+    pub(crate) fn of(term: &[u8]) -> Self {
+        let len = term.len().min(Self::LEN + 1) as u128;
+        TermKey(first_bytes(term) & !0xFF | len)
     }
+
+    /// Whether it holds all bytes of the term.
+    #[inline]
+    pub(crate) fn is_whole(self) -> bool {
+        self.0 as u8 as usize <= Self::LEN
+    }
+}
+
+/// The first 16 bytes of a term, highest first, with zeros behind a shorter one. By loads of fixed sizes that overlap: to copy as
+/// many bytes as there are is a call.
+#[inline]
+fn first_bytes(term: &[u8]) -> u128 {
+    if let Some(bytes) = term.first_chunk::<16>() {
+        return u128::from_le_bytes(*bytes).swap_bytes();
+    }
+    let unused = 8 * (16 - term.len());
+    if let (Some(first), Some(last)) = (term.first_chunk::<8>(), term.last_chunk::<8>()) {
+        let (first, last) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
+        return u128::from(first.swap_bytes()) << 64 | u128::from(last.swap_bytes()) << unused;
+    }
+    if let (Some(first), Some(last)) = (term.first_chunk::<4>(), term.last_chunk::<4>()) {
+        let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+        return u128::from(first.swap_bytes()) << 96 | u128::from(last.swap_bytes()) << unused;
+    }
+    term.iter()
+        .fold(0, |bytes, byte| bytes << 8 | u128::from(*byte))
+        .checked_shl(unused as u32)
+        .unwrap_or(0)
 }
 
 /// Takes terms in order and gives a [`Run`].
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct RunWriter {
-    detail: Detail,
     records: Vec<u8>,
     lengths: Vec<u8>,
     offsets: Vec<u8>,
@@ -395,23 +440,6 @@ pub(crate) struct RunWriter {
 }
 
 impl RunWriter {
-    pub(crate) fn new(detail: Detail) -> Self {
-        RunWriter {
-            detail,
-            records: vec![],
-            lengths: vec![],
-            offsets: vec![],
-            column: vec![],
-            vectors: vec![],
-            vector_len: 0,
-            last_code: 0,
-            intervals: vec![],
-            n_records: 0,
-            last_term: vec![],
-            gaps: vec![],
-        }
-    }
-
     /// Sets the codes of the lengths of all documents.
     pub(crate) fn set_lengths(&mut self, lengths: Vec<u8>) {
         self.lengths = lengths;
@@ -452,23 +480,21 @@ impl RunWriter {
         };
         self.n_records += 1;
         let out = &mut self.records;
-        write_varint(out, shared as u64);
-        write_varint(out, (term.len() - shared) as u64);
+        let numbers = [shared, term.len() - shared, docs.len(), occurrences.len()];
+        let [a, b, c, d] = numbers.map(|number| u8::try_from(number).unwrap_or(FOLLOWS));
+        let [e, f, g, h] = last_doc.to_le_bytes();
+        out.extend_from_slice(&[a, b, c, d, e, f, g, h]);
+        for number in numbers.into_iter().filter(|number| *number >= FOLLOWS.into()) {
+            write_varint(out, number as u64);
+        }
         out.extend_from_slice(&term[shared..]);
         self.last_term.clear();
         self.last_term.extend_from_slice(term);
-        write_varint(out, docs.len() as u64);
         if docs.len() > 1 {
-            write_varint(out, u64::from(last_doc));
             self.gaps.clear();
             postings::encode_gaps(docs, &mut self.gaps);
             write_varint(out, self.gaps.len() as u64);
             out.extend_from_slice(&self.gaps);
-            if self.detail.has_frequencies() {
-                write_varint(out, occurrences.len() as u64);
-            }
-        } else {
-            write_varint(out, u64::from(last_doc));
         }
         out.extend_from_slice(occurrences);
     }
@@ -495,7 +521,6 @@ impl RunWriter {
         self.records.shrink_to_fit();
         Run {
             records: Records::Memory(self.records),
-            detail: self.detail,
             len,
             n_lengths: self.lengths.len(),
             lengths_crc: crc32c(&self.lengths),
@@ -538,7 +563,7 @@ mod tests {
     #[test]
     fn damage_is_told_at_its_place_in_the_file() {
         let run = |words: std::ops::Range<usize>| {
-            let mut writer = RunWriter::new(Detail::Documents);
+            let mut writer = RunWriter::default();
             words.for_each(|n| writer.add(format!("word{n:06}").as_bytes(), &[1, 2, 3], &[]));
             writer.set_lengths(vec![7; 100]);
             writer.finish()
@@ -573,7 +598,7 @@ mod tests {
     #[test]
     fn vectors_come_back_from_memory_and_from_a_file_and_damage_is_told() {
         let rows: Vec<(u32, [u8; 12])> = (0..50_000u32).map(|n| (n / 2, [n as u8; 12])).collect();
-        let mut writer = RunWriter::new(Detail::Documents);
+        let mut writer = RunWriter::default();
         let bytes = rows.iter().flat_map(|(doc, row)| doc.to_le_bytes().into_iter().chain(*row));
         writer.set_vectors(bytes.collect(), 16);
         let mut run = [writer.finish()];
@@ -602,6 +627,63 @@ mod tests {
     }
 
     #[test]
+    fn keys_compare_as_their_terms() {
+        let mut terms: Vec<Vec<u8>> = vec![];
+        for len in 0..20 {
+            for last in [0, 1, b'a', 0xFF] {
+                let term = [&b"abcdefghijklmnopqrst"[..len], &[last]].concat();
+                terms.extend([term[..len].to_vec(), [&term[..], &[0]].concat(), term]);
+            }
+        }
+        for (a, b) in terms.iter().flat_map(|a| terms.iter().map(move |b| (a, b))) {
+            let (key, other) = (TermKey::of(a), TermKey::of(b));
+            match key == other {
+                true => assert!(a == b || !key.is_whole(), "{a:?} {b:?}"),
+                false => assert_eq!(key.cmp(&other), a.cmp(b), "{a:?} {b:?}"),
+            }
+            assert!(key < TermKey::LAST);
+        }
+    }
+
+    #[test]
+    fn records_come_back_whatever_their_numbers() {
+        let long = "x".repeat(700);
+        let mut expected: Vec<(Vec<u8>, Vec<u32>, Vec<u8>)> = vec![];
+        for (nth, n) in [1, 2, 254, 255, 256, 5_000].into_iter().enumerate() {
+            for rest in [0, 1, 254, 255, 300] {
+                let term = format!("{}{nth}{}", &long[..254 + nth / 3], &long[..rest]);
+                let docs = (0..n).map(|doc| doc * 300 + 70_000 * nth as u32).collect();
+                expected.push((term.into_bytes(), docs, vec![7; (n as usize - 1) * 2 + rest]));
+            }
+        }
+        expected.sort();
+        let mut writer = RunWriter::default();
+        expected.iter().for_each(|(term, docs, stream)| writer.add(term, docs, stream));
+        let run = writer.finish();
+        let slice = run.read(None, None).unwrap();
+        let mut cursor = slice.cursor(None).unwrap();
+        for (term, docs, stream) in &expected {
+            assert_eq!((&cursor.term, cursor.key), (term, TermKey::of(term)));
+            assert_eq!(
+                (cursor.piece.df as usize, cursor.piece.occurrences),
+                (docs.len(), &stream[..])
+            );
+            let (mut found, mut gaps) = (vec![], vec![]);
+            cursor.piece.append_docs(&mut found).unwrap();
+            assert_eq!(found, *docs);
+            // Behind others, only the first gap is another.
+            let next = docs[0] - docs[0].min(9);
+            assert_eq!(cursor.piece.append_gaps(next, &mut gaps), Some(docs.last().unwrap() + 1));
+            let moved: Vec<u32> = docs.iter().map(|doc| doc - next).collect();
+            let mut found = vec![];
+            postings::decode_gaps(&mut ByteReader::new(&gaps), docs.len(), &mut found).unwrap();
+            assert_eq!(found, moved);
+            cursor.advance().unwrap();
+        }
+        assert!(cursor.done);
+    }
+
+    #[test]
     fn a_column_comes_back_from_memory_and_from_a_file() {
         let mut random = 7u64;
         let docs: Vec<Vec<u64>> = (0..500)
@@ -612,7 +694,7 @@ mod tests {
             })
             .chain([vec![0, u64::MAX], vec![u64::MAX], vec![0], vec![1 << 63]])
             .collect();
-        let mut writer = RunWriter::new(Detail::Documents);
+        let mut writer = RunWriter::default();
         docs.iter().for_each(|codes| writer.add_to_column(codes));
         let mut run = [writer.finish()];
         let read = |run: &Run| {

@@ -1,8 +1,8 @@
 //! The terms of one field seen so far in one run, each with a number.
 //!
 //! A hash table with open addressing whose keys lie in an arena of 64-bit words, so that short terms
-//! compare in one word and a term costs no allocation. Tokens are looked up in batches: first all
-//! hashes, then all slots, then all candidates, so that their cache misses overlap.
+//! compare in one word and a term costs no allocation. Tokens are looked up in batches: while the terms of one are
+//! compared, the slots of the next are on their way, so that cache misses overlap.
 
 use crate::bytes::array_at;
 use crate::simd::prefetch::prefetch_of;
@@ -47,45 +47,62 @@ impl TermTable {
         self.n_terms as usize
     }
 
+    /// Bytes of heap that the terms need.
+    pub(crate) fn needed_bytes(&self) -> usize {
+        let n_slots = (self.len() * 5 / 3).next_power_of_two();
+        n_slots * size_of::<(u32, u32)>() + self.arena.len() * size_of::<u64>()
+    }
+
     /// Bytes of heap held.
-    pub(crate) fn heap_bytes(&self) -> usize {
+    pub(crate) fn kept_bytes(&self) -> usize {
         self.slots.capacity() * size_of::<(u32, u32)>() + self.arena.capacity() * size_of::<u64>()
     }
 
     /// Appends the number of each token to `log`. A token is start and length in `bytes`, which goes
     /// on for at least 16 bytes behind it.
     pub(crate) fn intern(&mut self, bytes: &[u8], tokens: &[(u32, u32)], log: &mut Vec<u32>) {
-        let mut hashes = [0u32; BATCH];
+        let (mut hashes, mut next_hashes) = ([0u32; BATCH], [0u32; BATCH]);
         let mut found = [(0u32, EMPTY); BATCH];
-        let mut heads = [0u64; BATCH];
         log.reserve(tokens.len());
-        for batch in tokens.chunks(BATCH) {
+        let mut batches = tokens.chunks(BATCH);
+        let mut batch = batches.next().unwrap_or_default();
+        self.hash(bytes, batch, &mut hashes);
+        while !batch.is_empty() {
             self.reserve(batch.len());
             let mask = self.slots.len() - 1;
-            for (hash, &(start, len)) in hashes.iter_mut().zip(batch) {
-                *hash = hash_of(bytes, start as usize, len as usize, self.seed);
-            }
             for (slot, &hash) in found.iter_mut().zip(&hashes[..batch.len()]) {
                 *slot = self.slots[hash as usize & mask];
+                if let Some(record) = self.arena.get((slot.1 as usize).wrapping_sub(1)) {
+                    prefetch_of(record);
+                }
             }
-            for (head, (&slot, &hash)) in
-                heads.iter_mut().zip(found.iter().zip(&hashes[..batch.len()]))
-            {
-                let at = if slot.1 != EMPTY && slot.0 == hash { slot.1 as usize - 1 } else { 0 };
-                *head = self.arena.get(at).copied().unwrap_or(0);
-            }
+            let next = batches.next().unwrap_or_default();
+            self.hash(bytes, next, &mut next_hashes);
             for (nth, &(start, len)) in batch.iter().enumerate() {
                 let (start, len) = (start as usize, len as usize);
                 let (hash, at) = found[nth];
-                let candidate =
-                    at != EMPTY && hash == hashes[nth] && (heads[nth] >> 32) as usize == len;
-                let number = if candidate && self.equals(at as usize - 1, bytes, start, len) {
-                    heads[nth] as u32
-                } else {
-                    self.find_or_add(hashes[nth], bytes, start, len)
+                let head = match at != EMPTY && hash == hashes[nth] {
+                    true => self.arena[at as usize - 1],
+                    false => 0,
                 };
-                log.push(number);
+                let is_candidate = head != 0 && (head >> 32) as usize == len;
+                log.push(match is_candidate && self.equals(at as usize - 1, bytes, start, len) {
+                    true => head as u32,
+                    false => self.find_or_add(hashes[nth], bytes, start, len),
+                });
             }
+            batch = next;
+            std::mem::swap(&mut hashes, &mut next_hashes);
+        }
+    }
+
+    /// Hashes the tokens of a batch and asks for their slots.
+    #[inline]
+    fn hash(&self, bytes: &[u8], batch: &[(u32, u32)], hashes: &mut [u32; BATCH]) {
+        let mask = self.slots.len() - 1;
+        for (hash, &(start, len)) in hashes.iter_mut().zip(batch) {
+            *hash = hash_of(bytes, start as usize, len as usize, self.seed);
+            prefetch_of(&self.slots[*hash as usize & mask]);
         }
     }
 
@@ -154,20 +171,21 @@ impl TermTable {
     /// The terms in byte order.
     pub(crate) fn sorted(&self) -> Vec<TermRef> {
         // The first eight bytes as one big-endian number decide nearly always.
-        let mut keyed: Vec<(u64, u32, u32)> = Vec::with_capacity(self.len());
+        let mut keyed: Vec<SortKey> = Vec::with_capacity(self.len());
         let mut at = 0;
         while at < self.arena.len() {
             let head = self.arena[at];
-            keyed.push((self.arena[at + 1].swap_bytes(), at as u32, head as u32));
+            keyed.push(SortKey::new(self.arena[at + 1], at as u32, head as u32));
             at += record_words(head);
         }
         keyed.sort_unstable();
-        for ties in keyed.chunk_by_mut(|a, b| a.0 == b.0).filter(|ties| ties.len() > 1) {
+        let ties = keyed.chunk_by_mut(|a, b| a.first_word() == b.first_word());
+        for ties in ties.filter(|ties| ties.len() > 1) {
             ties.sort_unstable_by(|a, b| {
-                self.compare_behind_first_word(a.1 as usize, b.1 as usize)
+                self.compare_behind_first_word(a.term().at as usize, b.term().at as usize)
             });
         }
-        keyed.into_iter().map(|(_, at, number)| TermRef { at, number }).collect()
+        keyed.into_iter().map(SortKey::term).collect()
     }
 
     fn compare_behind_first_word(&self, a: usize, b: usize) -> std::cmp::Ordering {
@@ -210,6 +228,25 @@ pub(crate) struct TermRef {
     /// Start of its record.
     at: u32,
     pub(crate) number: u32,
+}
+
+/// First word of a term as a big-endian number, start of its record, number: in one integer, which compares without a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct SortKey(u128);
+
+impl SortKey {
+    fn new(first_word: u64, at: u32, number: u32) -> Self {
+        let term = u64::from(at) << 32 | u64::from(number);
+        SortKey(u128::from(first_word.swap_bytes()) << 64 | u128::from(term))
+    }
+
+    fn first_word(self) -> u64 {
+        (self.0 >> 64) as u64
+    }
+
+    fn term(self) -> TermRef {
+        TermRef { at: (self.0 >> 32) as u32, number: self.0 as u32 }
+    }
 }
 
 /// Words of the record that begins with `head`.

@@ -120,12 +120,18 @@ impl Worker {
             let (n_docs, before) = (self.chunk.n_docs(), output.stored.len());
             self.chunk.finish(&mut output.stored);
             output.chunks.push((n_docs, (output.stored.len() - before) as u64));
-            let held = self.fields.iter().map(FieldBuffer::heap_bytes).sum::<usize>()
-                + output.stored.capacity()
+            let needed = self.fields.iter().map(FieldBuffer::needed_bytes).sum::<usize>()
+                + output.stored.len()
                 + self.chunk.heap_bytes();
-            if held > heap_max || nth + 1 == n_chunks {
+            if needed > heap_max || nth + 1 == n_chunks {
                 self.end_run(run_start, &mut output);
                 run_start = doc;
+                // A run may need a little more than it should, but fields whose long runs were not the same ones could
+                // keep much more together.
+                let kept: usize = self.fields.iter().map(FieldBuffer::kept_bytes).sum();
+                if kept > heap_max + heap_max / 2 {
+                    self.fields.iter_mut().for_each(FieldBuffer::release);
+                }
             }
         }
         output.n_too_long = self.tokens.take_too_long();
@@ -149,10 +155,10 @@ impl Worker {
         let end = batch.chunk_ends[nth];
         let is_dump = batch.fields.qualifier.is_some();
         if is_dump {
-            batch.text[start..end]
-                .iter_mut()
-                .filter(|byte| **byte == b'_')
-                .for_each(|byte| *byte = b' ');
+            // Every byte is written, so that many are at once.
+            for byte in &mut batch.text[start..end] {
+                *byte = if *byte == b'_' { b' ' } else { *byte };
+            }
         }
         let (mut at, mut doc) = (start, first_doc);
         while at < end {
@@ -166,7 +172,7 @@ impl Worker {
                         .map_or(end, |next| at + next + 1),
                 }
             };
-            let step = std::str::from_utf8(&batch.text[at..step_end])
+            let step = simdutf8::basic::from_utf8(&batch.text[at..step_end])
                 .map_err(|_| Error::corrupt("a batch of lines is not UTF-8 any more"))?;
             doc += self.add_step(batch, step, at, doc)?;
             at = step_end;
@@ -602,7 +608,7 @@ pub(crate) fn qualifier_of(title: &[u8]) -> Option<(usize, usize)> {
 }
 
 fn utf8(value: &[u8]) -> Result<&str> {
-    std::str::from_utf8(value)
+    simdutf8::basic::from_utf8(value)
         .map_err(|_| Error::corrupt("a batch of documents is not UTF-8 any more"))
 }
 
@@ -651,5 +657,43 @@ mod tests {
             let found = qualifier_of(title.as_bytes()).map(|(from, to)| &title[from..to]);
             assert_eq!(found, expected, "{title}");
         }
+    }
+
+    /// Lines of words that come again and words that do not, a chunk for every 2,000.
+    fn batch_of_lines(n_chunks: u32) -> Batch {
+        let mut batch = LineBatch::default();
+        for chunk in 0..n_chunks {
+            for nth in chunk * 2_000..(chunk + 1) * 2_000 {
+                let line = format!("word {} of {}\n", nth % 100, nth * 7);
+                batch.text.extend_from_slice(line.as_bytes());
+            }
+            batch.chunk_ends.push(batch.text.len());
+        }
+        (batch.len, batch.n_lines) = (batch.text.len(), n_chunks * 2_000);
+        batch.text.extend_from_slice(&[0; BULK_PADDING]);
+        Batch::Lines(batch)
+    }
+
+    fn n_runs(worker: &mut Worker, n_chunks: u32, heap_max: usize) -> usize {
+        let output = worker.process(batch_of_lines(n_chunks), 0, heap_max).unwrap();
+        output.fields[0].runs.len()
+    }
+
+    #[test]
+    fn runs_behind_a_long_one_are_as_long() {
+        let schema = Arc::new(Schema::builder().text("text").build().unwrap());
+        let worker = || Worker::new(Arc::clone(&schema), &Analyzers::default());
+        // Some more than the least that two runs need.
+        let mut limits = (1..).map(|nth| nth << 14);
+        let least = limits.find(|limit| n_runs(&mut worker(), 8, *limit) == 2).unwrap();
+        let (heap_max, mut worker) = (least + least / 4, worker());
+        for _ in 0..3 {
+            assert_eq!(n_runs(&mut worker, 8, heap_max), 2);
+        }
+        // Nor is more kept than that, if a run was longer by far.
+        assert_eq!(n_runs(&mut worker, 64, 1 << 30), 1);
+        n_runs(&mut worker, 8, heap_max);
+        let kept: usize = worker.fields.iter().map(FieldBuffer::kept_bytes).sum();
+        assert!(kept <= 2 * heap_max, "{kept} of {heap_max}");
     }
 }

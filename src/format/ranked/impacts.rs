@@ -5,7 +5,6 @@ use super::KTH;
 use super::directory::{BLOCKS, Granularity};
 use crate::bytes::Bytes;
 use crate::format::changed::CodeChange;
-use crate::format::lengths::score_part;
 
 /// Documents of a block, as a power of two.
 const BLOCK_BITS: u32 = 6;
@@ -64,11 +63,10 @@ impl Codes<'_> {
 #[inline]
 pub(crate) fn code_above(part: f32, max: f32) -> u8 {
     let (part, max) = (f64::from(part) * 255.0, f64::from(max));
-    let mut code = (part / max).ceil().clamp(1.0, 255.0);
-    if code < 255.0 && code * max < part {
-        code += 1.0;
-    }
-    code as u8
+    // Rounding down and looking, because rounding up is a call where the processor is any of its family.
+    let code = (part / max).min(254.0) as u8;
+    let is_above = f64::from(code) * max >= part;
+    (code + u8::from(!is_above)).max(1)
 }
 
 /// The largest code whose bound is not above `part`.
@@ -109,9 +107,9 @@ impl ImpactWriter {
         (self.n_postings, self.max) = (0, 0.0);
     }
 
+    /// Adds a posting; with the code of its document's length if there is one occurrence, which tells its part.
     #[inline]
-    pub(super) fn add(&mut self, doc: u32, frequency: u32, k: f32) {
-        let part = score_part(frequency, k);
+    pub(super) fn add(&mut self, doc: u32, part: f32, code_of_one: Option<u8>) {
         match self.blocks.last_mut() {
             Some(last) if last.number == doc >> BLOCK_BITS => last.max = last.max.max(part),
             _ => self.blocks.push(Block {
@@ -121,7 +119,9 @@ impl ImpactWriter {
             }),
         }
         self.best.offer(part);
-        self.distinct.note(part);
+        if code_of_one.is_none_or(|code| self.distinct.is_new(code)) {
+            self.distinct.note(part);
+        }
         self.n_postings += 1;
     }
 
@@ -153,16 +153,17 @@ impl ImpactWriter {
             let end_rank = next.map_or(self.n_postings, |next| next.first_rank);
             let granularity = Granularity::of(end_rank - first_rank);
             let start = out.len();
-            // Blocks ascend, so what lies between two of them is filled up with zeros.
+            out.resize(start + granularity.codes_len(), 0);
+            let codes = out.get_mut(start..).unwrap_or_default();
             for block in blocks {
                 let at = match granularity.is_dense() {
                     true => block.number as usize % BLOCKS,
                     false => (block.first_rank - first_rank) as usize,
                 };
-                out.resize(start + at, 0);
-                out.push(code_above(block.max, self.max));
+                if let Some(code) = codes.get_mut(at) {
+                    *code = code_above(block.max, self.max);
+                }
             }
-            out.resize(start + granularity.codes_len(), 0);
         }
     }
 }
@@ -174,13 +175,16 @@ struct Distinct {
     parts: Vec<u32>,
     /// The greatest part that is not kept, for want of room.
     left_out: u32,
-    /// Parts that were seen lately, by a hash: nearly all parts end here.
+    /// Whether the part of one occurrence was noted, by the code of the length: nearly all parts end here.
+    of_one: [bool; 256],
+    /// Parts that were noted lately, by a hash.
     recent: [u32; 1 << Distinct::RECENT_BITS],
 }
 
 impl Default for Distinct {
     fn default() -> Self {
-        Distinct { parts: vec![], left_out: 0, recent: [0; 1 << Distinct::RECENT_BITS] }
+        let recent = [0; 1 << Distinct::RECENT_BITS];
+        Distinct { parts: vec![], left_out: 0, of_one: [false; 256], recent }
     }
 }
 
@@ -193,8 +197,17 @@ impl Distinct {
     fn clear(&mut self) {
         self.parts.clear();
         self.left_out = 0;
+        self.of_one.fill(false);
         // No part is 0.
         self.recent.fill(0);
+    }
+
+    /// Whether no part of one occurrence in a document of such a length was asked about before.
+    #[inline]
+    fn is_new(&mut self, length_code: u8) -> bool {
+        self.of_one
+            .get_mut(usize::from(length_code))
+            .is_some_and(|was_noted| !std::mem::replace(was_noted, true))
     }
 
     #[inline]
@@ -272,5 +285,34 @@ impl Best {
     fn kth(&mut self) -> [Option<f32>; 3] {
         self.parts.sort_unstable_by(|a, b| b.total_cmp(a));
         KTH.map(|k| self.parts.get(k - 1).copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_the_smallest_whose_bound_is_not_below() {
+        let maxima = [1.0, 0.7, 0.333_333_34, 1e-3, f32::MIN_POSITIVE, 3e38];
+        for max in maxima {
+            for nth in 0..=2_000u16 {
+                let part = max * f32::from(nth) / 2_000.0;
+                for part in [part.next_down(), part, part.next_up()] {
+                    if !(0.0..=max).contains(&part) {
+                        continue;
+                    }
+                    let bound = |code: u8| f64::from(code) * f64::from(max);
+                    let reaches = |code: &u8| bound(*code) >= f64::from(part) * 255.0;
+                    assert_eq!(
+                        code_above(part, max),
+                        (1..=255).find(reaches).unwrap_or(255),
+                        "{part} of {max}"
+                    );
+                }
+            }
+            assert_eq!(code_above(2.0 * max, max), 255);
+        }
+        assert_eq!((code_above(0.0, 1.0), code_above(1.0, 0.0)), (1, 255));
     }
 }

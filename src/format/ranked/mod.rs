@@ -170,10 +170,11 @@ pub(crate) use walk::Walk;
 use crate::bytes::{Bytes, Source, array_at, write_varint};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::header::{TIGHT, TOLD_FROM};
-use crate::format::lengths::Bm25;
+use crate::format::lengths::{Bm25, score_part};
 use crate::format::occurrences::{self, OccurrenceReader};
 use crate::format::postings::LongList;
 use crate::schema::Detail;
+use crate::simd::prefetch::prefetch_of;
 use directory::Granularity;
 use frequencies::FrequencyWriter;
 use impacts::ImpactWriter;
@@ -192,6 +193,8 @@ const LEN_BITS: u32 = 56;
 /// their documents: a part of the format that nothing else depends on.
 const CHUNK: u32 = 1 << 16;
 const BASE_LEN: u64 = 16;
+/// By how many postings the one whose length is asked for lies ahead.
+const AHEAD: usize = 16;
 /// The ranks whose score parts are kept.
 pub(crate) const KTH: [usize; 3] = [10, 100, 1000];
 
@@ -207,12 +210,16 @@ pub(crate) struct Ranking {
     /// Whether lists take the forms of segments with the incompatible feature 2, as all that are written now have.
     is_tight: bool,
     norm_cache: [f32; 256],
+    /// Score parts of one occurrence, by the code of the length.
+    parts_of_one: [f32; 256],
 }
 
 impl Ranking {
     pub(crate) fn new(detail: Detail, bm25: Bm25, lengths: Vec<u8>) -> Self {
         let (tells_from, is_tight) = (true, true);
-        Ranking { detail, bm25, lengths, tells_from, is_tight, norm_cache: bm25.norm_cache() }
+        let norm_cache = bm25.norm_cache();
+        let parts_of_one = norm_cache.map(|k| score_part(1, k));
+        Ranking { detail, bm25, lengths, tells_from, is_tight, norm_cache, parts_of_one }
     }
 
     /// Writes as in segments with these incompatible features.
@@ -221,12 +228,31 @@ impl Ranking {
         self.is_tight = incompatible & TIGHT != 0;
     }
 
-    /// Addend to the frequency below the line in the score of this document.
+    /// Code of the length of a document.
     #[inline]
-    #[expect(clippy::indexing_slicing, reason = "the table has an entry for each value of a byte")]
-    fn k(&self, doc: u32) -> f32 {
-        let code = self.lengths.get(doc as usize).copied().unwrap_or_default();
-        self.norm_cache[usize::from(code)]
+    fn length_code(&self, doc: u32) -> u8 {
+        self.lengths.get(doc as usize).copied().unwrap_or_default()
+    }
+
+    /// Asks for the length of a document whose turn is soon: those of a rare term lie far apart.
+    #[inline]
+    fn prefetch_length(&self, doc: u32) {
+        if let Some(length) = self.lengths.get(doc as usize) {
+            prefetch_of(length);
+        }
+    }
+
+    /// Part of the score that so many occurrences make in a document whose length has this code.
+    #[inline]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "the tables have an entry for each value of a byte"
+    )]
+    fn part(&self, frequency: u32, length_code: u8) -> f32 {
+        match frequency {
+            1 => self.parts_of_one[usize::from(length_code)],
+            _ => score_part(frequency, self.norm_cache[usize::from(length_code)]),
+        }
     }
 }
 
@@ -346,7 +372,12 @@ impl RankedWriter {
                     self.positions.start_chunk();
                 }
                 let frequency = occurrences.frequency().ok_or_else(damaged)?;
-                self.impacts.add(doc, frequency, ranking.k(doc));
+                if let Some(&soon) = rest.get(nth + AHEAD) {
+                    ranking.prefetch_length(soon);
+                }
+                let length_code = ranking.length_code(doc);
+                let part = ranking.part(frequency, length_code);
+                self.impacts.add(doc, part, (frequency == 1).then_some(length_code));
                 self.frequencies.add(frequency);
                 if ranking.detail.has_positions() {
                     let read = self.positions.add(frequency, || occurrences.gap());

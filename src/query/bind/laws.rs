@@ -208,6 +208,7 @@ fn matches(normal: &Normal, doc: &Doc) -> bool {
             .flatten()
             .any(|term| crate::query::expand::tests::is_meant(terms.pattern(), term)),
         Normal::Exists(field) => doc.0[field.index()].is_some(),
+        Normal::Nearest(neighbors) => unreachable!("{neighbors:?}"),
         Normal::And { all, none } => {
             all.iter().all(|query| matches(query, doc))
                 && !none.iter().any(|query| matches(query, doc))
@@ -247,9 +248,11 @@ fn is_normal(normal: &Normal, root: bool) -> bool {
         |queries: &[Normal]| queries.iter().all(|query| is_normal(query, false)) && unique(queries);
     match normal {
         Normal::All | Normal::Nothing { .. } => root,
-        Normal::Term { .. } | Normal::Expand { .. } | Normal::Phrase { .. } | Normal::Exists(_) => {
-            true
-        }
+        Normal::Term { .. }
+        | Normal::Expand { .. }
+        | Normal::Phrase { .. }
+        | Normal::Nearest(_)
+        | Normal::Exists(_) => true,
         Normal::Or(any) => {
             any.len() > 1 && below(any) && !any.iter().any(|query| matches!(query, Normal::Or(_)))
         }

@@ -90,7 +90,9 @@ impl<'c> Naive<'c> {
                 let weight = boost * (idf + idf) * (scoring.bm25.k1 + 1.0);
                 (frequency > 0).then(|| weight * self.part(*field, frequency, doc))
             }
-            other @ (Logical::BestTerms { .. } | Logical::Combined { .. }) => {
+            other @ (Logical::BestTerms { .. }
+            | Logical::Combined { .. }
+            | Logical::Nearest { .. }) => {
                 panic!("the naive scorer does not know {other:?}")
             }
             Logical::Constant { matching, score } => self.matches(matching, doc).then_some(*score),
