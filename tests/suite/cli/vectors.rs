@@ -69,6 +69,8 @@ fn hits_have_vectors_where_these_are_named() {
     };
     assert_eq!(hit(&[]), json!({"title": "a"}));
     assert_eq!(hit(&["--fields", "v,w"]), json!({"v": [1.0, 2.0], "w": [[3.0, 4.0]]}));
+    let rows = dir.ok(&["search", "t.tp", "a", "--format", "csv"]);
+    assert!(rows.starts_with("doc,score,title\n"), "{rows}");
     let rows = dir.ok(&["search", "t.tp", "a", "--format", "csv", "--fields", "w,title"]);
     assert!(rows.ends_with("\"[3.0,4.0]\",a\n"), "{rows}");
     dir.ok(&["search", "t.tp", "a", "--fields", "title,v"]);
