@@ -117,33 +117,35 @@ pub(crate) fn parts_len(bytes: &[u8], n: usize, detail: Detail) -> Option<usize>
 }
 
 /// The frequency of the document whose part some bytes begin with, and how many these are.
-#[inline]
+#[inline(always)] // or each part is a call
 fn read_part(bytes: &[u8], detail: Detail) -> Option<(u32, usize)> {
-    if !detail.has_positions() {
-        return read_any_part(bytes, detail);
+    // Most parts: of a word that is there once, at a position of up to four bytes.
+    if detail.has_positions()
+        && let Some(word) = array_at(bytes, 0).map(u32::from_le_bytes)
+        && word & 1 == 0
+        && let ends @ 1.. = !word & HIGHEST_BITS as u32
+    {
+        return Some((1, (ends.trailing_zeros() / 8) as usize + 1));
     }
-    // Nearly all parts: of a word that is there once, or a few times near the beginning.
-    let Some(word) = array_at(bytes, 0).map(u64::from_le_bytes) else {
-        return match *bytes {
-            [first @ ..0x80, ..] if first & 1 == 0 => Some((1, 1)),
-            [first, ..0x80, ..] if first & 1 == 0 => Some((1, 2)),
-            _ => read_any_part(bytes, detail),
-        };
-    };
-    let len = (!word & HIGHEST_BITS).trailing_zeros() / 8 + 1;
-    let more = (word >> (8 * len % 64)) & 0xFF;
-    match (len <= 4, word & 1, more) {
-        (true, 0, _) => Some((1, len as usize)),
-        (true, _, ..0x80) => {
-            let gaps = bytes.get(len as usize + 1..)?;
-            let len_of_gaps = varints_len(gaps, more as usize + 1)?;
-            Some((more as u32 + 2, len as usize + 1 + len_of_gaps))
-        }
-        _ => read_any_part(bytes, detail),
-    }
+    read_other_part(bytes, detail)
 }
 
 #[inline(never)]
+fn read_other_part(bytes: &[u8], detail: Detail) -> Option<(u32, usize)> {
+    if detail.has_positions()
+        && let Some(word) = array_at(bytes, 0).map(u64::from_le_bytes)
+    {
+        // A few times, near the beginning.
+        let len = (!word & HIGHEST_BITS).trailing_zeros() as usize / 8 + 1;
+        let more = (word >> (8 * len % 64)) & 0xFF;
+        if len <= 4 && word & 1 == 1 && more < 0x80 {
+            let len_of_gaps = varints_len(bytes.get(len + 1..)?, more as usize + 1)?;
+            return Some((more as u32 + 2, len + 1 + len_of_gaps));
+        }
+    }
+    read_any_part(bytes, detail)
+}
+
 fn read_any_part(bytes: &[u8], detail: Detail) -> Option<(u32, usize)> {
     let mut reader = OccurrenceReader::new(bytes, detail);
     let frequency = reader.frequency()?;
@@ -329,8 +331,11 @@ mod tests {
 
     #[test]
     fn first_positions_past_32_bits_are_refused_wherever_they_are_read() {
-        for (last, is_refused) in [(0x1F, false), (0x3F, true)] {
-            let bytes = [0xFE, 0xFF, 0xFF, 0xFF, last, 0, 0, 0, 0, 0];
+        let cases = [(0x1F, false), (0x3F, true)];
+        for (first, (last, is_refused)) in
+            [0xFE, 0xFF].into_iter().flat_map(|n| cases.map(|it| (n, it)))
+        {
+            let bytes = [first, 0xFF, 0xFF, 0xFF, last, 0, 0, 0, 0, 0];
             let read = OccurrenceReader::new(&bytes, Detail::Positions).frequency();
             assert_eq!(read.is_none(), is_refused);
             assert_eq!(parts_len(&bytes, 1, Detail::Positions).is_none(), is_refused);
