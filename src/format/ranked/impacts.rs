@@ -315,4 +315,24 @@ mod tests {
         }
         assert_eq!((code_above(0.0, 1.0), code_above(1.0, 0.0)), (1, 255));
     }
+
+    #[test]
+    fn each_part_of_one_occurrence_is_told_apart() {
+        let told_from = |parts: &[(f32, u8)]| {
+            let mut writer = ImpactWriter::default();
+            // Twice, because a writer is kept from list to list.
+            for _ in 0..2 {
+                writer.clear();
+                for (doc, (part, length_code)) in (0..).zip(parts) {
+                    writer.add(doc << BLOCK_BITS, *part, Some(*length_code));
+                }
+                writer.finish();
+            }
+            writer.told_from()
+        };
+        assert_eq!(told_from(&[(1.0, 3), (1.0, 3), (0.5, 9)]), 1);
+        // Both have the code 255, or both the code 128.
+        assert_eq!(told_from(&[(1.0, 3), (0.999, 4)]), 0);
+        assert_eq!(told_from(&[(1.0, 3), (0.5, 9), (0.4999, 10), (0.1, 90)]), 129);
+    }
 }
