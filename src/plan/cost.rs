@@ -101,7 +101,8 @@ fn gallop_steps(ratio: f32) -> f32 {
 impl CostModel {
     /// Cost of comparing so many vectors of so many numbers each.
     pub(super) fn compare_vectors_ns(&self, vectors: f64, dims: u16) -> f32 {
-        vectors as f32 * (self.read_vector_ns + self.compare_number_ns * f32::from(dims))
+        // Finding a row is like looking a document up.
+        vectors as f32 * (self.look_up_doc_ns + self.compare_number_ns * f32::from(dims))
     }
 
     /// Counting the elements that two containers have in common.

@@ -103,8 +103,6 @@ cost_model! {
     merge_term_ns = 150.0;
     /// Visiting one container: finding it, checking its place, choosing the kernel.
     visit_ns = 12.0;
-    /// Reading a vector, beside its numbers.
-    read_vector_ns = 20.0;
     /// Comparing a number of a vector with that of another.
     compare_number_ns = 0.5;
 }

@@ -5,6 +5,7 @@ use super::{LeafId, LeafKey, NodeId, Operator, Plan, SegmentPlan};
 use crate::error::Result;
 use crate::nearest::FoundNeighbors;
 use crate::query::{Neighbors, NeighborsSpec, Normal};
+use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -26,7 +27,8 @@ impl Plan<'_> {
         has_deletes: bool,
     ) -> Result<()> {
         for query in queries {
-            let mut waiting = vec![query];
+            // On the stack: nearly every query has none, and is planned without allocating.
+            let mut waiting: SmallVec<[&Normal; 16]> = smallvec![query];
             while let Some(normal) = waiting.pop() {
                 match normal {
                     Normal::Nearest(spec) => self.add_filter(spec, has_deletes)?,

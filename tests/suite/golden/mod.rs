@@ -18,6 +18,7 @@ use questions::{Group, Question, groups};
 use std::fmt::Write;
 use std::{collections::BTreeSet, env, fs, path::PathBuf, sync::LazyLock};
 use treepie::explain::{ExplainTree, difference};
+use treepie::schema::{Metric, VectorParams};
 use treepie::{Document, Field, FieldKind, Index, Schema, Searcher};
 
 /// Documents of one segment. With as many as this lists are arrays and bitmaps, and columns have several blocks.
@@ -56,6 +57,7 @@ fn schema() -> Schema {
         .field(Field::new("n", FieldKind::I64))
         .field(Field::new("m", FieldKind::I64).column(false))
         .field(Field::new("d", FieldKind::Date))
+        .vector("v", VectorParams::new(2, Metric::L2))
         .default_fields(["t"])
         .build()
         .unwrap()
@@ -85,6 +87,9 @@ fn document(n: u32) -> Document {
     }
     if n.is_multiple_of(4) {
         document.push("list", format!("l{}", n % 48));
+    }
+    if n.is_multiple_of(2) {
+        document.push("v", [(n % 101) as f32, (n % 7) as f32]);
     }
     if !n.is_multiple_of(3) {
         document.push("d", format!("2024-{:02}-{:02}", n % 12 + 1, n % 28 + 1));

@@ -99,8 +99,21 @@ pub(super) fn groups() -> Vec<Group> {
         group("phrases", "Words that stand with each other.", phrases()),
         group("ranked", "The best by score.", ranked()),
         group("sorted", "The first in the order of fields, and groups of hits.", sorted()),
+        group("vectors", "Neighbours of vectors, and what filters them.", vectors()),
         group("facets", "What is counted beside the hits.", facets()),
     ]
+}
+
+fn vectors() -> Vec<Question> {
+    let texts = [
+        "v:nearest([3, 4], 5)",
+        "v:within([3, 4], -2)",
+        "by3 AND v:nearest([3, 4], 5) AND NOT k:k9",
+        "by500 OR v:nearest([3, 4], 5)",
+        "+by500 v:nearest([3, 4], 5)",
+        "v:nearest([3, 4], 5) AND v:within([9, 9], -60)",
+    ];
+    both(&[COUNT, BEST], &texts)
 }
 
 fn leaves() -> Vec<Question> {
