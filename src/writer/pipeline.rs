@@ -65,10 +65,11 @@ impl Resources {
         self.pool.as_deref().filter(|pool| pool.current_thread_index().is_none())
     }
 
-    /// Bytes of input in one batch. A worker holds up to nine times its batch (text, log, scattered
-    /// log, terms, run, stored rows), the reader one batch more, finished runs a sixteenth of the budget.
+    /// Bytes of input in one batch. A worker takes up to ten times its batch (text, log, scattered log, terms, run, stored
+    /// rows) and leaves holes in memory that others cannot use, the reader takes one batch more, finished runs take a
+    /// sixteenth of the budget.
     pub(crate) fn batch_bytes(&self) -> usize {
-        let parts = 9 * self.tasks() + 2;
+        let parts = 13 * self.tasks() + 2;
         (self.memory_bytes * 3 / 4 / parts).clamp(64 << 10, 64 << 20)
     }
 
@@ -89,7 +90,7 @@ impl Resources {
 
     /// Bytes of buffers at which a worker ends its run early.
     fn worker_bytes(&self) -> usize {
-        self.memory_bytes * 3 / 4 / self.tasks()
+        self.memory_bytes / 2 / self.tasks()
     }
 
     /// Bytes of finished runs kept in memory; beyond, they are spilled. Few, because a byte that makes runs longer, and so fewer,
