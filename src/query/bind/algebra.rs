@@ -9,6 +9,7 @@ use super::binder::Binder;
 use crate::ids::FieldId;
 use crate::query::normal::{Normal, nothing};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Up to this many queries are compared with each other; more are hashed.
 const FEW: usize = 8;
@@ -58,6 +59,7 @@ impl Binder<'_> {
                 break;
             }
         }
+        drop_what_neighbors_meet(&mut all, &mut none);
         match (all.len(), none.len()) {
             (0, 0) => Normal::All,
             (1, 0) => all.remove(0),
@@ -230,6 +232,22 @@ fn without_parts(any: Vec<Normal>) -> Vec<Normal> {
     });
     let kept = kept.collect();
     keep(any, kept)
+}
+
+/// Drops conditions that neighbours beside them are looked for among: each of these meets them.
+fn drop_what_neighbors_meet(all: &mut Vec<Normal>, none: &mut Vec<Normal>) {
+    let neighbors = all.iter().filter_map(|query| match query {
+        Normal::Nearest(spec) => Some(Arc::clone(spec)),
+        _ => None,
+    });
+    for spec in neighbors.collect::<Vec<_>>() {
+        let (met, excluded) = match &spec.filter {
+            Normal::And { all, none } => (&all[..], &none[..]),
+            one => (std::slice::from_ref(one), &[][..]),
+        };
+        all.retain(|query| !met.contains(query));
+        none.retain(|query| !excluded.contains(query));
+    }
 }
 
 /// Beside `a` and without `b`, `(a OR c)` says nothing and `(b OR c)` means `c`. Returns whether
