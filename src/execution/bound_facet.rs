@@ -122,6 +122,9 @@ impl BoundWhat {
                 .expected(expected.to_owned())
                 .found(format!("the {} field '{}'", kind.name(), facet.field)))
         };
+        if !kind.has_terms() {
+            return wrong("a field with values that can be alike");
+        }
         Ok(match &facet.what {
             FacetWhat::Values(options) => {
                 if options.method == Some(FacetMethod::Column) && !of_schema.column {

@@ -2,13 +2,13 @@
 //!
 //! Texts, whole numbers of 64 bits with a sign, numbers with a fraction, true, false and null are what JSON has; other kinds
 //! are objects with one name: `{"u64": 1}`, `{"f64": "NaN"}`, `{"date": "2024-05-06T12:00:00Z"}`, `{"decimal": "12.50"}`,
-//! `{"ip": "10.0.0.1"}`. So what is written is read back as the value that it was.
+//! `{"ip": "10.0.0.1"}`, `{"vector": [0.5, -1.0]}`. So what is written is read back as the value that it was.
 
 use super::{Value, vanishes};
 use crate::error::Result;
 use crate::json::{Json, Reader};
 
-const KINDS: &str = "\"u64\", \"f64\", \"date\", \"decimal\" or \"ip\"";
+const KINDS: &str = "\"u64\", \"f64\", \"date\", \"decimal\", \"ip\" or \"vector\"";
 
 impl Value {
     pub(crate) fn write_json(&self, json: &mut Json) {
@@ -72,6 +72,7 @@ fn read_kind(reader: &mut Reader<'_>) -> Result<Value> {
             "date" => Value::Date(reader.parsed("a date", |text| text.parse().ok())?),
             "decimal" => Value::Decimal(reader.parsed("a number", |text| text.parse().ok())?),
             "ip" => Value::Ip(reader.parsed("an address", |text| text.parse().ok())?),
+            "vector" => Value::Vector(reader.array(|reader| reader.float())?),
             _ => return Err(reader.error(KINDS, &format!("{name:?}"))),
         };
         value = Some(read);
@@ -106,6 +107,8 @@ mod tests {
             Value::F64(f64::MIN_POSITIVE),
             Value::F64(f64::NEG_INFINITY),
             Value::Bool(true),
+            Value::Vector(vec![0.1, -1.0, 1e-40, 0.0]),
+            Value::Vector(vec![]),
             Value::Bool(false),
             Value::Date("2024-05-06T12:00:00.000001Z".parse::<Timestamp>().unwrap()),
             Value::Decimal(Decimal::new(-1250, 2).unwrap()),

@@ -374,6 +374,8 @@ fn facets_and_selections_are_those_of_the_neighbors() {
     assert_eq!(counts(&page), [("a".into(), 4), ("b".into(), 3), ("c".into(), 3)]);
     let page = searcher.search(&query).collapse(treepie::search::Collapse::by("id")).run();
     assert_eq!(page.unwrap().hits.len(), 10);
+    let refused = searcher.search(&query).facet("v", 5).run().unwrap_err().to_string();
+    assert!(refused.contains("the vector field 'v'"), "{refused}");
     let sorted = searcher.search(&query).sort([treepie::SortKey::descending("id")]).run().unwrap();
     assert_eq!(sorted.hits[0].fields["id"].to_string(), "9");
 }
