@@ -95,7 +95,9 @@ impl<'s> Plan<'s> {
 
     /// Adds what matches and is not deleted, where anything is.
     pub(super) fn add_live(&mut self, normal: &Normal, has_deletes: bool) -> Result<()> {
-        match has_deletes && !matches!(normal, Normal::Nothing { .. }) {
+        // What neighbours are looked for among is not deleted.
+        let are_live = matches!(normal, Normal::Nothing { .. } | Normal::Nearest(_));
+        match has_deletes && !are_live {
             false => self.add_operator(normal, 0),
             true => self.add_without_deleted(normal),
         }
