@@ -128,15 +128,30 @@ impl Plan<'_> {
         kind.and_then(|kind| kind.vector()).map_or(0, |params| params.dims)
     }
 
-    /// Expects no more neighbours in all segments together than are asked for.
+    /// Expects no more neighbours in all segments together than are asked for, and no more of what is made of them.
     pub(super) fn limit_neighbors(&mut self) {
-        for node in &mut self.nodes {
-            let Operator::Nearest { leaf, .. } = node.operator else { continue };
-            let LeafKey::Nearest { nth, .. } = self.leaves[leaf.index()] else { continue };
-            let Neighbors::Nearest(k) = self.neighbors[nth as usize].spec.wanted else { continue };
+        if self.neighbors.is_empty() {
+            return;
+        }
+        for at in 0..self.nodes.len() {
+            let upper = |id: &NodeId| self.node(*id).estimate.upper;
+            // Inputs stand before the operators that read them.
+            let most = match &self.nodes[at].operator {
+                Operator::Nearest { leaf, .. } => {
+                    match self.neighbors_of(*leaf).map(|it| it.spec.wanted) {
+                        Some(Neighbors::Nearest(k)) => Some(k.into()),
+                        _ => None,
+                    }
+                }
+                Operator::Intersect { all, .. } => self.inputs(all).iter().map(upper).min(),
+                Operator::Union { any } => self.inputs(any).iter().map(upper).reduce(|a, b| a + b),
+                _ => None,
+            };
+            let Some(most) = most else { continue };
+            let node = &mut self.nodes[at];
             let Estimate { documents, upper, .. } = &mut node.estimate;
-            (*documents, *upper) = ((*documents).min(k.into()), (*upper).min(k.into()));
-            node.expected_docs = node.expected_docs.min(k.into());
+            (*documents, *upper) = ((*documents).min(most), (*upper).min(most));
+            node.expected_docs = node.expected_docs.min(most as f64);
         }
     }
 }
