@@ -469,8 +469,9 @@ pub(super) fn inputs_of(
 ) -> impl Iterator<Item = (NodeId, bool)> + Clone {
     let (wanted, excluded) = match &plan.node(id).operator {
         Operator::Intersect { all, none } => (all, none),
+        // A filter of several is shown, and its time told, once.
+        Operator::Nearest { input, .. } if plan.shows_filter(id) => (input, &(0..0)),
         Operator::Phrase { input: any, .. }
-        | Operator::Nearest { input: any, .. }
         | Operator::Union { any }
         | Operator::AtLeast { any, .. } => (any, &(0..0)),
         _ => (&(0..0), &(0..0)),

@@ -21,6 +21,11 @@ impl Plan<'_> {
                 self.display_estimates.push(sum);
             }
         }
+        if !self.neighbors.is_empty() {
+            let mut limited = std::mem::take(&mut self.display_estimates);
+            self.limit_estimates(&mut limited);
+            self.display_estimates = limited;
+        }
     }
 
     pub(super) fn price_operators(&mut self) {

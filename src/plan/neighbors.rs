@@ -1,7 +1,7 @@
 //! Neighbours of vectors: each is found once, among documents that are found before all else.
 
 use super::estimate::{Estimate, Span};
-use super::{LeafId, LeafKey, NodeId, Operator, Plan, SegmentPlan};
+use super::{LeafId, LeafKey, Node, NodeId, Operator, Plan, SegmentPlan};
 use crate::error::Result;
 use crate::nearest::FoundNeighbors;
 use crate::query::{Neighbors, NeighborsSpec, Normal};
@@ -133,10 +133,20 @@ impl Plan<'_> {
         if self.neighbors.is_empty() {
             return;
         }
-        for at in 0..self.nodes.len() {
-            let upper = |id: &NodeId| self.node(*id).estimate.upper;
+        let mut estimates: Vec<Estimate> = self.nodes.iter().map(|node| node.estimate).collect();
+        self.limit_estimates(&mut estimates);
+        for (node, estimate) in self.nodes.iter_mut().zip(estimates) {
+            node.expected_docs = node.expected_docs.min(estimate.upper as f64);
+            node.estimate = estimate;
+        }
+    }
+
+    /// Limits the estimates of all operators, in all segments together, to the neighbours that are asked for.
+    pub(super) fn limit_estimates(&self, estimates: &mut [Estimate]) {
+        for (at, node) in self.nodes.iter().enumerate().take(estimates.len()) {
+            let upper = |id: &NodeId| estimates[id.index()].upper;
             // Inputs stand before the operators that read them.
-            let most = match &self.nodes[at].operator {
+            let most = match &node.operator {
                 Operator::Nearest { leaf, .. } => {
                     match self.neighbors_of(*leaf).map(|it| it.spec.wanted) {
                         Some(Neighbors::Nearest(k)) => Some(k.into()),
@@ -148,11 +158,19 @@ impl Plan<'_> {
                 _ => None,
             };
             let Some(most) = most else { continue };
-            let node = &mut self.nodes[at];
-            let Estimate { documents, upper, .. } = &mut node.estimate;
+            let Estimate { documents, upper, .. } = &mut estimates[at];
             (*documents, *upper) = ((*documents).min(most), (*upper).min(most));
-            node.expected_docs = node.expected_docs.min(most as f64);
         }
+    }
+
+    /// Whether an operator of neighbours is the first of those that show what filters them.
+    pub(crate) fn shows_filter(&self, id: NodeId) -> bool {
+        let filter = |node: &Node| match &node.operator {
+            Operator::Nearest { input, .. } => self.inputs(input).first().copied(),
+            _ => None,
+        };
+        let own = filter(self.node(id));
+        own.is_some() && self.nodes.iter().position(|node| filter(node) == own) == Some(id.index())
     }
 }
 
