@@ -32,8 +32,8 @@ impl IndexWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Query`](crate::ErrorKind::Query) where the query means nothing in this schema,
-    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) if it is too much for the segments that there are, or takes
+    /// [`ErrorKind::Query`] where the query means nothing in this schema,
+    /// [`ErrorKind::LimitExceeded`] if it is too much for the segments that there are, or takes
     /// more [memory](crate::Limits::query_memory_bytes) than a search may; the writer goes on without it.
     pub fn delete(&mut self, query: &Query) -> Result<()> {
         let _limits = self.limits().enter();

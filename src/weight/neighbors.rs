@@ -15,7 +15,7 @@ pub(crate) struct ScoredNeighbors {
     pub(super) metric: Metric,
     /// Their query, as people write it.
     pub(crate) label: String,
-    /// None until they are [given](Weight::give_neighbors).
+    /// None until they are [given](super::Weight::give_neighbors).
     pub(super) found: Option<Arc<FoundNeighbors>>,
 }
 

@@ -36,7 +36,7 @@ fn birds() -> Vec<Document> {
         Document::new()
             .with("title", "jay")
             .with("many", &[0.0, -0.5][..])
-            .with("many", &[3.0, 4.0]),
+            .with("many", [3.0, 4.0]),
         Document::new()
             .with("title", "crow")
             .with("one", None::<Vec<f32>>)

@@ -114,7 +114,7 @@
 //! # Invariants
 //!
 //! - R1: `max`, `max_codes`, `codes`, `kth`, `told_from` and flag 2 are those of the postings, computed in `f32` in the order that
-//!   [`score_part`](crate::format::lengths::score_part) has, with the parameters in LENGTHS.
+//!   [`score_part`] has, with the parameters in LENGTHS.
 //! - R2: directories are those of the bitmap.
 //! - R3: offsets, starts and bases are those that follow from the widths and frequencies before, and no byte is left over.
 //! - R4: widths are the smallest that hold their numbers. Flag 1 is set, and flags 4, 8 and 16 are not, only where numbers do not fit.

@@ -10,7 +10,7 @@ fn dir() -> Dir {
         [fields.v]\ntype = \"vector\"\ndims = 2\nmetric = \"l2\"\n";
     dir.write("schema.toml", schema);
     let line = |n: u32| {
-        let kind = if n % 2 == 0 { "even" } else { "odd" };
+        let kind = if n.is_multiple_of(2) { "even" } else { "odd" };
         format!("{{\"n\": {n}, \"kind\": \"{kind}\", \"v\": [{n}, 0]}}\n")
     };
     dir.write("in.jsonl", (0..10).map(line).collect::<String>());
