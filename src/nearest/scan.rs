@@ -7,10 +7,11 @@ use crate::bytes::Source;
 use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
 use crate::format::vectors::Vectors;
-use std::ops::Range;
 
 /// Rows whose documents are read together.
 const ROWS: u32 = 256;
+/// Rows between two that are read at once: to skip fewer takes longer than to check their bytes once.
+const NEAR_ROWS: u32 = 4;
 
 /// Gives each document of a filter that has vectors to `found`, ascending, with the similarity of the nearest of these; how many
 /// vectors were compared.
@@ -22,13 +23,12 @@ pub(super) fn each<'s, S: Source<'s>>(
 ) -> Result<u64> {
     let mut compared = 0;
     let mut nearest: Option<Neighbor> = None;
-    each_run(vectors, filter, |rows, docs| {
-        let n_rows = u64::from(rows.end - rows.start);
-        budget::work((ns::VECTOR_READ + u64::from(target.dims()) / ns::NUMBERS_COMPARED) * n_rows)?;
-        compared += n_rows;
-        let rows = vectors.rows(rows)?;
-        for (row, doc) in rows.chunks_exact(vectors.row_len()).zip(docs) {
-            let (doc, similarity) = (u32::from_le_bytes(*doc), target.similarity(row));
+    let ns_of_row = ns::VECTOR_READ + u64::from(target.dims()) / ns::NUMBERS_COMPARED;
+    each_of(vectors, filter, |wanted| {
+        budget::work(ns_of_row * wanted.len() as u64)?;
+        compared += wanted.len() as u64;
+        each_row(vectors, wanted, |row, doc| {
+            let similarity = target.similarity(row);
             match &mut nearest {
                 // Rows of a document follow each other.
                 Some(of_doc) if of_doc.doc == doc => {
@@ -40,22 +40,22 @@ pub(super) fn each<'s, S: Source<'s>>(
                     }
                 }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     })?;
     nearest.map_or(Ok(()), found)?;
     Ok(compared)
 }
 
-/// Gives rows of documents of a filter to `run`, as many at once as follow each other, with the documents of these.
-fn each_run<'s, S: Source<'s>>(
+/// Gives rows of documents of a filter to `some`, a few hundred at once, each with its document.
+fn each_of<'s, S: Source<'s>>(
     vectors: &Vectors<S>,
     filter: &DocIdSet,
-    mut run: impl FnMut(Range<u32>, &[[u8; 4]]) -> Result<()>,
+    mut some: impl FnMut(&[(u32, u32)]) -> Result<()>,
 ) -> Result<()> {
     let (n, n_docs) = (vectors.n_vectors(), vectors.n_docs());
     let mut wanted = filter.documents_from(0, n_docs)?.peekable();
-    let mut at = 0;
+    let (mut at, mut of_rows) = (0, vec![]);
     while let Some(doc) = wanted.peek() {
         at = vectors.seek(at, *doc)?;
         let rows = at..at.saturating_add(ROWS).min(n);
@@ -63,27 +63,37 @@ fn each_run<'s, S: Source<'s>>(
             break;
         }
         let docs = vectors.docs(rows.clone())?;
-        let (docs, _) = docs.as_chunks();
-        let mut start = None;
-        for (nth, doc) in docs.iter().enumerate() {
-            let (row, doc) = (at + nth as u32, u32::from_le_bytes(*doc));
+        of_rows.clear();
+        for (row, doc) in rows.clone().zip(docs.as_chunks().0) {
+            let doc = u32::from_le_bytes(*doc);
             if doc >= n_docs {
                 return Err(vectors.damage(row, "a document beyond the segment"));
             }
             while wanted.next_if(|before| *before < doc).is_some() {}
-            match (wanted.peek() == Some(&doc), start) {
-                (true, None) => start = Some(nth),
-                (false, Some(first)) => {
-                    run(at + first as u32..row, &docs[first..nth])?;
-                    start = None;
-                }
-                _ => {}
+            if wanted.peek() == Some(&doc) {
+                of_rows.push((row, doc));
             }
         }
-        if let Some(first) = start {
-            run(at + first as u32..rows.end, &docs[first..])?;
-        }
+        some(&of_rows)?;
         at = rows.end;
+    }
+    Ok(())
+}
+
+/// Gives the numbers of some rows to `each`. Rows that are near each other are read at once, with those between.
+fn each_row<'s, S: Source<'s>>(
+    vectors: &Vectors<S>,
+    wanted: &[(u32, u32)],
+    mut each: impl FnMut(&[u8], u32) -> Result<()>,
+) -> Result<()> {
+    let are_near = |a: &(u32, u32), b: &(u32, u32)| b.0 - a.0 <= NEAR_ROWS;
+    for near in wanted.chunk_by(are_near) {
+        let Some(((first, _), (last, _))) = near.first().zip(near.last()) else { continue };
+        let rows = vectors.rows(*first..*last + 1)?;
+        for (row, doc) in near {
+            let start = (row - first) as usize * vectors.row_len();
+            each(rows.get(start..start + vectors.row_len()).unwrap_or_default(), *doc)?;
+        }
     }
     Ok(())
 }

@@ -95,7 +95,7 @@ impl<'s> Plan<'s> {
 
     /// Adds what matches and is not deleted, where anything is.
     pub(super) fn add_live(&mut self, normal: &Normal, has_deletes: bool) -> Result<()> {
-        // What neighbours are looked for among is not deleted.
+        // Neighbours are looked for among what is not deleted.
         let are_live = matches!(normal, Normal::Nothing { .. } | Normal::Nearest(_));
         match has_deletes && !are_live {
             false => self.add_operator(normal, 0),
