@@ -136,7 +136,7 @@ mod tests {
             ("{}", "an empty object"),
             (r#"{"u64": -1}"#, "a whole number of at most 64 bits"),
             (r#"{"u64": 1, "f64": 1}"#, "one name"),
-            (r#"{"number": 1}"#, "\"decimal\" or \"ip\""),
+            (r#"{"number": 1}"#, "\"ip\" or \"vector\""),
             (r#"{"date": "yesterday"}"#, "a date"),
             (r#"{"decimal": "1e5"}"#, "a number"),
             (r#"{"decimal": "-"}"#, "a number"),
