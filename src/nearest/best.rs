@@ -46,7 +46,7 @@ impl PartialOrd for Kept {
 impl Best {
     pub(super) fn of(wanted: Neighbors) -> Self {
         match wanted {
-            Neighbors::Nearest(k) => {
+            Neighbors::Nearest(k, _) => {
                 let k = k as usize;
                 Best::Nearest(k, BinaryHeap::with_capacity(k.min(ROOM_MAX)))
             }

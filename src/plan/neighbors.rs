@@ -149,7 +149,7 @@ impl Plan<'_> {
             let most = match &node.operator {
                 Operator::Nearest { leaf, .. } => {
                     match self.neighbors_of(*leaf).map(|it| it.spec.wanted) {
-                        Some(Neighbors::Nearest(k)) => Some(k.into()),
+                        Some(Neighbors::Nearest(k, _)) => Some(k.into()),
                         _ => None,
                     }
                 }
@@ -180,7 +180,7 @@ impl NeighborsSpec {
     pub(super) fn span(&self, with_vectors: u32, filter: Span, share: f64) -> Span {
         let most = filter.upper.min(with_vectors);
         match self.wanted {
-            Neighbors::Nearest(k) => {
+            Neighbors::Nearest(k, _) => {
                 let upper = most.min(k);
                 let documents = filter.documents.min(f64::from(k) * share).min(upper.into());
                 Span { lower: 0, upper, documents }

@@ -17,6 +17,7 @@ use crate::ids::{FieldId, SegmentId};
 use crate::schema::{Detail, Field};
 use crate::segment::doc_ranges::DocRanges;
 use crate::segment::file::{self, SegmentFileWriter, Unsynced};
+use crate::segment::graph::GraphParts;
 use crate::segment::ordinals::OrdinalMap;
 use crate::storage::{Storage, StorageWrite};
 use crate::value;
@@ -148,6 +149,11 @@ impl SegmentBuilder {
         let mut out = ByDocument { file: &mut self.file, bytes: vec![] };
         let writer = VectorsWriter::start(n_docs, n_vectors, dims, &mut out.bytes);
         Ok(VectorsSection { out, writer, field })
+    }
+
+    /// Writes the graph over the vectors of a field, behind these.
+    pub(crate) fn write_graph(&mut self, field: FieldId, graph: &GraphParts<'_>) -> Result<()> {
+        graph.write(field, &mut self.file)
     }
 
     /// Writes counts and tables.

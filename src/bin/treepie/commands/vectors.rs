@@ -17,9 +17,11 @@ pub(crate) struct VectorArgs {
     /// Find the K documents with the vectors nearest to another.
     ///
     /// The query then only filters, with * for all documents. The vector is in a file,
-    /// embedding=@q.json:10, a list, embedding=[0.5,-1]:10, or that of a document, embedding=doc:15212:10.
+    /// embedding=@q.json:10, a list, embedding=[0.5,-1]:10, or that of a document, embedding=doc:15212:10. Behind K may
+    /// stand the part of them that is to be found, embedding=@q.json:10,recall=.99, how many vectors a walk keeps, ef=200, or
+    /// exact, for comparing all; by default recall=.95.
     #[arg(help_heading = "Find", hide_short_help = true)]
-    #[arg(long, value_name = "FIELD=VECTOR:K")]
+    #[arg(long, value_name = "FIELD=VECTOR:K[,recall=N]")]
     knn: Option<String>,
 }
 
@@ -38,17 +40,27 @@ impl VectorArgs {
         let Some(typed) = &self.knn else { return Ok(query) };
         let wrong = || {
             usage("reading --knn")
-                .expected("FIELD=@FILE:K, FIELD=[NUMBER,…]:K or FIELD=doc:NUMBER:K")
+                .expected(
+                    "FIELD=@FILE:K, FIELD=[NUMBER,…]:K or FIELD=doc:NUMBER:K, with ,recall=N, ,ef=N or ,exact behind K",
+                )
                 .found(format!("'{typed}'"))
         };
         let (field, rest) = typed.split_once('=').ok_or_else(wrong)?;
         let (vector, k) = rest.rsplit_once(':').ok_or_else(wrong)?;
+        let (k, effort) = k.split_once(',').map_or((k, None), |(k, effort)| (k, Some(effort)));
         let k: u32 = k.parse().map_err(|_| wrong())?;
         let vector = match vector.strip_prefix("doc:") {
             Some(doc) => QueryVector::Document(DocId(doc.parse().map_err(|_| wrong())?)),
             None => numbers("--knn", vector)?.into(),
         };
         let nearest = Query::nearest(field, vector, k);
+        let nearest = match effort.map(|effort| effort.split_once('=').unwrap_or((effort, ""))) {
+            None => nearest,
+            Some(("exact", "")) => nearest.exact(),
+            Some(("recall", recall)) => nearest.recall(recall.parse().map_err(|_| wrong())?),
+            Some(("ef", n)) => nearest.ef(n.parse().map_err(|_| wrong())?),
+            Some(_) => return Err(wrong().into()),
+        };
         Ok(match query {
             Query::All => nearest,
             query => Query::boolean().filter(query).must(nearest).build(),
