@@ -127,6 +127,7 @@ pub mod analysis;
 pub mod storage;
 pub mod format;
 mod bisection;
+mod graph;
 mod segment;
 mod expansion;
 pub mod query;
