@@ -7,6 +7,7 @@ use crate::format::graph::curve::{self, StoredCurve};
 use crate::format::graph::links::{Links, LinksWriter};
 use crate::format::graph::nodes::{self, Nodes};
 use crate::format::graph::upper::{self, LevelParts, Upper};
+use crate::graph::TOP_NODES;
 use crate::ids::FieldId;
 use crate::segment::file::{Section, SegmentFile, SegmentFileWriter};
 
@@ -100,7 +101,7 @@ impl<'s> FieldGraph<'s> {
     /// Whether nodes of levels ascend, and are in those below.
     fn verify_upper(&self) -> Result<()> {
         let (mut above, mut links): (Vec<u32>, _) = (vec![], vec![]);
-        for level in 0..self.upper.n_levels() {
+        for level in (0..self.upper.n_levels()).rev() {
             let mut nodes = vec![];
             for place in 0..self.upper.n_nodes(level) {
                 nodes.push(self.upper.node(level, place)?);
@@ -119,10 +120,12 @@ impl<'s> FieldGraph<'s> {
     /// Whether each node is reached from those of the lowest level.
     fn verify_reach(&self) -> Result<()> {
         let mut reached = vec![false; self.n_nodes() as usize];
-        let lowest = self.upper.n_levels().saturating_sub(1);
-        let places = 0..self.upper.n_nodes(lowest);
-        let mut waiting =
-            places.map(|place| self.upper.node(lowest, place)).collect::<Result<Vec<_>>>()?;
+        let mut waiting = match self.upper.n_levels() {
+            0 => (0..self.n_nodes().min(TOP_NODES as u32)).collect(),
+            _ => (0..self.upper.n_nodes(0))
+                .map(|place| self.upper.node(0, place))
+                .collect::<Result<Vec<_>>>()?,
+        };
         let mut links = vec![];
         while let Some(node) = waiting.pop() {
             let is_first = reached.get_mut(node as usize).map(|it| std::mem::replace(it, true));
@@ -157,7 +160,7 @@ pub(crate) struct GraphParts<'g> {
     /// Where the links of each node begin, and those of the last end.
     pub(crate) link_starts: &'g [u32],
     pub(crate) links: &'g [u32],
-    /// The highest first.
+    /// The largest first.
     pub(crate) levels: &'g [LevelParts<'g>],
     pub(crate) curve: &'g StoredCurve,
 }

@@ -12,18 +12,17 @@
 //!      4     2  dims      u16, numbers of a vector, as the schema says
 //!      6     1  encoding  u8: 1, a byte for each number
 //!      7     9  zero      reserved, zero, ignored
-//!     16     *  rows      for each node: an i8 for each number; f32, what a step is worth; i32, their sum;
-//!                         f32, squared length of the vector
+//!     16     *  rows      for each node: an i8 for each number; f32, its scale; f32, squared length
 //! ```
 //!
 //! # Example
 //!
-//! Two nodes of two dimensions: the codes 127, −64 of steps of 0.5, and 0, 1 of steps of 2:
+//! Two nodes of two dimensions: the codes 127, −64 of scale 0.5, and 0, 127 of scale 2:
 //!
 //! ```text
 //! 0000  02 00 00 00 02 00 01 00  00 00 00 00 00 00 00 00
-//! 0010  7F C0 00 00 00 3F 3F 00  00 00 00 00 9E 45 00 01
-//! 0020  00 00 00 40 01 00 00 00  00 00 80 40
+//! 0010  7F C0 00 00 00 3F 00 02  9E 45 00 7F 00 00 00 40
+//! 0020  00 04 7C 47
 //! ```
 //!
 //! # Invariants
@@ -38,7 +37,7 @@
 //!
 //! # Cost
 //!
-//! A byte a number and 12 a node, a quarter of the rows. One range of bytes is read for a comparison.
+//! A byte a number and 8 a node, a quarter of the rows. One range of bytes is read for a comparison.
 //!
 //! # Versions
 //!
@@ -58,15 +57,16 @@ const I8: u8 = 1;
 const DOING: &str = "opening the codes of vectors";
 
 /// Bytes of a code beside those for numbers.
-pub(crate) const BESIDE: usize = 12;
+pub(crate) const BESIDE: usize = 8;
 
 /// A code.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Code<'c> {
     /// For each number, as bytes of an i8.
     pub(crate) steps: &'c [u8],
+    /// By which they are multiplied.
     pub(crate) scale: f32,
-    pub(crate) sum: i32,
+    /// Squared length of what they stand for.
     pub(crate) square: f32,
 }
 
@@ -81,7 +81,6 @@ pub(crate) fn encode_head(n_nodes: u32, dims: u16, out: &mut Vec<u8>) {
 pub(crate) fn encode_row(code: Code<'_>, out: &mut Vec<u8>) {
     out.extend(code.steps);
     out.extend(code.scale.to_le_bytes());
-    out.extend(code.sum.to_le_bytes());
     out.extend(code.square.to_le_bytes());
 }
 
@@ -89,9 +88,9 @@ pub(crate) fn encode_row(code: Code<'_>, out: &mut Vec<u8>) {
 #[inline]
 pub(crate) fn code_of_row(row: &[u8]) -> Option<Code<'_>> {
     let (steps, beside) = row.split_last_chunk::<BESIDE>()?;
-    let [a, b, c, d, e, f, g, h, i, j, k, l] = *beside;
-    let (scale, sum) = (f32::from_le_bytes([a, b, c, d]), i32::from_le_bytes([e, f, g, h]));
-    Some(Code { steps, scale, sum, square: f32::from_le_bytes([i, j, k, l]) })
+    let [a, b, c, d, e, f, g, h] = *beside;
+    let [scale, square] = [[a, b, c, d], [e, f, g, h]].map(f32::from_le_bytes);
+    Some(Code { steps, scale, square })
 }
 
 /// The codes of a field, read where they lie.
@@ -154,9 +153,8 @@ mod tests {
 
     #[test]
     fn the_example_is_what_is_written_and_read() {
-        let first = Code { steps: &[127, 192], scale: 0.5, sum: 63, square: 5_056.25 };
-        let first = Code { square: f32::from_bits(0x459E_0000), ..first };
-        let second = Code { steps: &[0, 1], scale: 2.0, sum: 1, square: 4.0 };
+        let first = Code { steps: &[127, 192], scale: 0.5, square: 5_056.25 };
+        let second = Code { steps: &[0, 127], scale: 2.0, square: 64_516.0 };
         let mut out = vec![];
         encode_head(2, 2, &mut out);
         encode_row(first, &mut out);
@@ -180,6 +178,6 @@ mod tests {
         let error = |bytes: &[u8], dims| Codes::open(bytes, dims).unwrap_err().to_string();
         assert!(error(&out, 3).contains("3 dimensions"));
         assert!(error(&out[..9], 2).contains("at least 16 bytes"));
-        assert!(error(&out[..out.len() - 1], 2).contains("44 bytes"));
+        assert!(error(&out[..out.len() - 1], 2).contains("36 bytes"));
     }
 }

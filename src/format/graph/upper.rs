@@ -9,7 +9,7 @@
 //! ```text
 //! offset  size  field     meaning
 //!      0     4  n_levels  u32, at most 16
-//!      4     *  heads     for each level, the highest first: u32, its nodes; u32, their links
+//!      4     *  heads     for each level, the largest first: u32, its nodes; u32, their links
 //!      *     *  levels    for each level: u32 for each node, the nodes, ascending; u32 for each node and one more, where its links
 //!                         begin; u32 for each link, the place of a node in the level
 //! ```
@@ -26,9 +26,9 @@
 //!
 //! # Invariants
 //!
-//! - U1: nodes of a level ascend and are those of the graph; each is in all levels below.
+//! - U1: nodes of a level ascend and are those of the graph; each is in all levels before.
 //! - U2: links lead to places of the level.
-//! - U3: there is a level, and a node in each.
+//! - U3: there is a node in each level.
 //!
 //! # Checks
 //!
@@ -65,7 +65,7 @@ pub(crate) struct LevelParts<'l> {
     pub(crate) links: &'l [u32],
 }
 
-/// The section of levels, the highest first.
+/// The section of levels, the largest first.
 pub(crate) fn encode(levels: &[LevelParts<'_>]) -> Vec<u8> {
     let mut out = vec![];
     out.extend((levels.len() as u32).to_le_bytes());
@@ -83,7 +83,7 @@ pub(crate) fn encode(levels: &[LevelParts<'_>]) -> Vec<u8> {
 #[derive(Clone, Debug)]
 pub(crate) struct Upper<S> {
     source: S,
-    /// The highest first.
+    /// The largest first.
     levels: Vec<UpperLevel>,
     /// Nodes of the graph.
     n_nodes: u32,
@@ -104,8 +104,8 @@ impl<'s, S: Source<'s>> Upper<S> {
         let wrong = |expected: &str, found: String| {
             source.locate(0, Error::corrupt(DOING).expected(expected).found(found))
         };
-        if !(1..=LEVELS_MAX).contains(&n_levels) {
-            return Err(wrong("1 to 16 levels", n_levels.to_string()));
+        if n_levels > LEVELS_MAX {
+            return Err(wrong("at most 16 levels", n_levels.to_string()));
         }
         let mut at = U32_LEN + u64::from(n_levels) * 2 * U32_LEN;
         head(source, at, DOING)?;
@@ -218,7 +218,7 @@ mod tests {
             bytes[at] = to;
             bytes
         };
-        for (at, to) in [(0, 0), (0, 17), (0, 2), (4, 0), (4, 72), (4, 1), (8, 2)] {
+        for (at, to) in [(0, 17), (0, 2), (4, 0), (4, 72), (4, 1), (8, 2)] {
             assert!(Upper::open(&flipped(at, to)[..], 71).is_err(), "{at}");
         }
         let links = |bytes: &[u8]| Upper::open(bytes, 71).unwrap().links(0, 0, &mut vec![]);
