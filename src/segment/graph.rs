@@ -105,6 +105,7 @@ impl<'s> FieldGraph<'s> {
             let mut nodes = vec![];
             for place in 0..self.upper.n_nodes(level) {
                 nodes.push(self.upper.node(level, place)?);
+                links.clear();
                 self.upper.links(level, place, &mut links)?;
             }
             let is_below = above.iter().all(|node| nodes.binary_search(node).is_ok());
@@ -126,12 +127,10 @@ impl<'s> FieldGraph<'s> {
                 .map(|place| self.upper.node(0, place))
                 .collect::<Result<Vec<_>>>()?,
         };
-        let mut links = vec![];
         while let Some(node) = waiting.pop() {
             let is_first = reached.get_mut(node as usize).map(|it| std::mem::replace(it, true));
             if is_first == Some(false) {
-                self.links.read(node, &mut links)?;
-                waiting.extend(&links);
+                self.links.read(node, &mut waiting)?;
             }
         }
         match reached.iter().position(|reached| !reached) {

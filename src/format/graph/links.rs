@@ -160,9 +160,8 @@ impl<'s, S: Source<'s>> Links<S> {
         }
     }
 
-    /// Puts the links of a node into `links`, which ascend.
+    /// Appends the links of a node to `links`, ascending.
     pub(crate) fn read(&self, node: u32, links: &mut Vec<u32>) -> Result<()> {
-        links.clear();
         let range = self.range(node)?;
         let start = range.start;
         let bytes = self.source.bytes(range)?;
@@ -242,6 +241,7 @@ mod tests {
         );
         let (links, mut found) = (Links::open(&links[..], &at[..], 3).unwrap(), vec![]);
         for (node, expected) in (0..).zip(&nodes) {
+            found.clear();
             links.read(node, &mut found).unwrap();
             assert_eq!(found, *expected);
         }
@@ -262,6 +262,7 @@ mod tests {
             let links = Links { source: &bytes[..], at: &at[..], n_nodes: 200_000 };
             let mut found = vec![];
             for (node, expected) in (0..).zip(&nodes) {
+                found.clear();
                 links.read(node, &mut found).unwrap();
                 prop_assert_eq!(&found, expected);
             }

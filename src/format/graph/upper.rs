@@ -150,9 +150,8 @@ impl<'s, S: Source<'s>> Upper<S> {
         }
     }
 
-    /// Puts the links of a place of a level into `links`: places there.
+    /// Appends the links of a place of a level to `links`: places there.
     pub(crate) fn links(&self, level: usize, place: u32, links: &mut Vec<u32>) -> Result<()> {
-        links.clear();
         let UpperLevel { at, n_nodes, n_links } = self.level(level)?;
         if place >= n_nodes {
             return Err(self.damage(at, format!("the place {place} of {n_nodes}")));
@@ -205,7 +204,7 @@ mod tests {
         upper.links(0, 0, &mut links).unwrap();
         assert_eq!(links, [1]);
         upper.links(0, 1, &mut links).unwrap();
-        assert!(links.is_empty());
+        assert_eq!(links.len(), 1, "the other has none");
         assert!(upper.node(0, 2).is_err() && upper.node(1, 0).is_err());
         assert!(upper.links(0, 2, &mut links).is_err());
     }
