@@ -164,6 +164,8 @@ pub(crate) const WORD_MARKED: u64 = 50;
 
 /// Going on from a node of a graph: reading its links, and comparing those that were not seen.
 pub(crate) const LINKS_WALKED: u64 = 1_000;
+/// One of the tasks that a build consists of.
+pub(crate) const GRAPH_TASK: u64 = 1_000_000;
 
 // Merges
 

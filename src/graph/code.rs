@@ -118,6 +118,16 @@ impl Codes {
         self.sums.push(sum(&self.bytes[first..]));
     }
 
+    pub(crate) fn some_pub(&self, vectors: &[u32]) -> Self {
+        self.some(vectors)
+    }
+    /// Codes of some of the vectors.
+    pub(super) fn some(&self, vectors: &[u32]) -> Self {
+        let mut some = Codes { bytes: vec![], measures: vec![], sums: vec![], ..*self };
+        vectors.iter().for_each(|at| some.push_code(self.code(*at), self.measures(*at)));
+        some
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.measures.len()
     }
@@ -147,7 +157,7 @@ impl Codes {
     }
 
     #[inline]
-    pub(super) fn prefetch(&self, at: u32) {
+    pub(crate) fn prefetch(&self, at: u32) {
         prefetch(self.code(at));
     }
 }

@@ -1,11 +1,13 @@
-//! Graphs of neighbours of vectors: each node leads to some of those near to it, and a walk from node to node comes to
-//! the nearest of any vector.
+//! Graphs of neighbours of vectors.
+//!
+//! Each node leads to some of those near to it, and a walk from node to node comes to the nearest of any vector.
 //!
 //! A graph is built of [codes](code), whose products are whole numbers, so that it is the same on all processors, with
 //! any number of threads. It knows no files: what reads them hands its nodes to the [walk].
 //!
 //! Above the nodes are [levels](Level) of a few of them, in which the walk looks for where to enter.
 
+pub(crate) mod build;
 pub(crate) mod code;
 mod seen;
 pub(crate) mod walk;
@@ -97,7 +99,7 @@ impl<D: FnMut(u32) -> Result<f32>> Nodes for NodesOfLevel<'_, D> {
 ///
 /// # Errors
 ///
-/// Those of `distance`.
+/// Whatever `distance` says.
 pub(crate) fn enter(
     levels: &[Level],
     n_nodes: usize,

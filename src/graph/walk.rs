@@ -1,7 +1,8 @@
-//! Walks over a graph, always on from the nearest node that was not gone on from.
+//! Walks over a graph, best first.
 //!
-//! A walk keeps the `ef` nearest nodes that it has seen, and ends when it has gone on from all of them. The more it keeps, the more
-//! of the true nearest are among them, and the longer it takes.
+//! A walk goes on from the nearest node that it has not gone on from. It keeps the `ef` nearest nodes that it has seen, and
+//! ends when it has gone on from all of them. The more it keeps, the more of the true nearest are among them, and the longer it
+//! takes.
 
 use super::seen::Seen;
 use crate::budget::{self, ns};
@@ -128,7 +129,7 @@ pub(super) fn distance_of(key: u64) -> f32 {
 ///
 /// # Errors
 ///
-/// Those of the nodes; [`Corrupt`](crate::error::ErrorKind::Corrupt) where a node leads to one that is not there; those of the
+/// Whatever the nodes say; [`Corrupt`](crate::error::ErrorKind::Corrupt) where a node leads to one that is not there; those of the
 /// [budget](crate::budget) of this thread.
 pub(crate) fn walk(
     nodes: &mut impl Nodes,

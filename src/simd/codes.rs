@@ -172,6 +172,55 @@ fn tile_avx2(
     }
 }
 
+/// Measures of the rows of a strip.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measured {
+    /// By which the numbers are multiplied.
+    pub(crate) scales: [f32; STRIP],
+    /// Squared lengths; infinite where there is no row, so that nothing is near.
+    pub(crate) squares: [f32; STRIP],
+    /// A number that each row has besides those of its code.
+    pub(crate) extras: [f32; STRIP],
+}
+
+impl Measured {
+    /// Of no rows.
+    pub(crate) const NONE: Measured =
+        Measured { scales: [0.0; STRIP], squares: [f32::INFINITY; STRIP], extras: [0.0; STRIP] };
+}
+
+/// Squared distance of two rows by their scales, squared lengths, further numbers and the product of their codes.
+#[inline(always)]
+pub(crate) fn distance(a: [f32; 3], b: [f32; 3], product: i32) -> f32 {
+    let [scale, square, extra] = a;
+    let [other_scale, other_square, other_extra] = b;
+    (square + other_square) - 2.0 * (product as f32 * (scale * other_scale) + extra * other_extra)
+}
+
+kernel! {
+    /// Squared distances by the inner products of a tile.
+    tile_distances(products: &Tile, rows: &Measured, others: &Measured, to: &mut [[f32; STRIP]; STRIP]) {
+        for (nth, (products, to)) in products.iter().zip(to).enumerate() {
+            let row = [rows.scales[nth], rows.squares[nth], rows.extras[nth]];
+            for mth in 0..STRIP {
+                let other = [others.scales[mth], others.squares[mth], others.extras[mth]];
+                to[mth] = distance(row, other, products[mth]);
+            }
+        }
+    }
+}
+
+kernel! {
+    /// Places at which a number is at most its bound, as bits.
+    at_most(numbers: &[f32; STRIP], bounds: &[f32; STRIP]) -> u16 {
+        let mut bits = 0;
+        for nth in 0..STRIP {
+            bits |= u16::from(numbers[nth] <= bounds[nth]) << nth;
+        }
+        bits
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

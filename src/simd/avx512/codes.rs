@@ -1,11 +1,12 @@
-//! Twins of [`codes`](crate::simd::codes) in AVX-512, by the instruction that multiplies four unsigned numbers of 8 bits
-//! with signed ones and adds them up.
+//! Twins of [`codes`](crate::simd::codes) in AVX-512.
+//!
+//! One instruction multiplies four unsigned numbers of 8 bits with signed ones and adds them up.
 
 use super::{BYTES, load_bytes};
 use crate::simd::codes::{GROUP, GROUP_OF_STRIP, STRIP, Tile};
 use std::arch::x86_64::*;
 
-/// What is added to signed numbers to make them unsigned.
+/// Number that is added to signed numbers to make them unsigned.
 const OFFSET: i32 = 128;
 
 /// Works like [`dot`](crate::simd::codes::dot).
