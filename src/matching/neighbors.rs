@@ -4,7 +4,7 @@ use super::Execution;
 use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
 use crate::nearest::{VectorCounts, find};
-use crate::plan::{LeafId, Node, NodeId, Plan};
+use crate::plan::{LeafId, NeighborsPlan, Node, NodeId, Plan};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -22,10 +22,12 @@ impl Execution<'_> {
     fn find_some(&mut self, nth: usize) -> Result<()> {
         let filter = self.documents_of(self.plan.neighbors[nth].filter)?;
         let started = self.profile.timed.then(Instant::now);
+        // How many are let through is known now.
+        self.plan.choose_ways(nth, |at, part| filter[at].len(part.n_docs))?;
         let segments: Vec<_> =
             self.plan.segments.iter().map(|part| (part.segment, part.base)).collect();
-        let (spec, leaf) = (&self.plan.neighbors[nth].spec, self.plan.neighbors[nth].leaf);
-        let found = Arc::new(find(spec, &segments, &filter)?);
+        let NeighborsPlan { spec, leaf, ways, .. } = &self.plan.neighbors[nth];
+        let (leaf, found) = (*leaf, Arc::new(find(spec, &segments, &filter, ways)?));
         for (at, of_segment) in found.segments.iter().enumerate() {
             let Plan { leaves, expansions, segments, .. } = &mut self.plan;
             let (lists, part) = (&mut self.lists[at], &mut segments[at]);

@@ -54,6 +54,14 @@ impl Best {
         }
     }
 
+    /// Number of neighbours that are wanted, if it is known.
+    pub(super) fn n_wanted(&self) -> Option<usize> {
+        match self {
+            Best::Nearest(k, _) => Some(*k),
+            Best::Within(..) => None,
+        }
+    }
+
     /// Keeps a neighbour of a segment, if it is near enough.
     pub(super) fn offer(&mut self, segment: usize, neighbor: Neighbor) -> Result<()> {
         let kept = Kept { segment, neighbor };

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::format::graph::codes::Code;
 use crate::format::graph::curve::{StoredCurve, StoredPoint};
 use crate::format::graph::upper::LevelParts;
+use crate::graph::build::{Tuning, build};
 use crate::graph::code::{Codes, Measures};
 use crate::graph::{Graph, Level};
 use crate::ids::FieldId;
@@ -17,6 +18,7 @@ use crate::value;
 use std::collections::HashMap;
 use std::collections::hash_map::{DefaultHasher, Entry};
 use std::hash::{BuildHasher, BuildHasherDefault};
+use std::sync::Arc;
 
 /// Different vectors from which on a segment has a graph: fewer are compared in less time than it takes to read one.
 const NODES_MIN: u32 = 4_096;
@@ -92,7 +94,8 @@ impl GraphBuffer {
             return Ok(());
         }
         drop(places);
-        let graph = build(&codes)?;
+        let codes = Arc::new(codes);
+        let graph = build(&codes, &Tuning::default(), None)?;
         let (starts, rows) = rows_of_nodes(&graph.order, &of_rows);
         let code = |node: u32| {
             let at = graph.order.get(node as usize).copied().unwrap_or_default();
@@ -141,46 +144,6 @@ fn rows_of_nodes(order: &[u32], of_rows: &[u32]) -> (Vec<u32>, Vec<u32>) {
         *at += 1;
     }
     (starts, rows)
-}
-
-/// Stands for the real one.
-fn build(codes: &Codes) -> Result<Graph> {
-    use crate::graph::Adjacency;
-    use crate::graph::code::Target;
-    let n = codes.len() as u32;
-    let nearest = |all: &[u32]| -> Adjacency {
-        let mut links: Vec<std::collections::BTreeSet<u32>> = vec![Default::default(); all.len()];
-        for (a, of) in all.iter().enumerate() {
-            let scale = codes.measures(*of).scale;
-            let numbers = codes.code(*of).iter().map(|it| f32::from(it.cast_signed()) * scale);
-            let target = Target::new(codes.metric(), numbers);
-            let mut others: Vec<(f32, usize)> = (0..all.len())
-                .filter(|b| *b != a)
-                .map(|b| (target.distance(codes.code(all[b]), codes.measures(all[b])), b))
-                .collect();
-            others.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            for (_, b) in others.into_iter().take(8) {
-                links[a].insert(b as u32);
-                if links[b].len() < 60 {
-                    links[b].insert(a as u32);
-                }
-            }
-            if a > 0 && links[a - 1].len() < 64 {
-                links[a - 1].insert(a as u32);
-            }
-        }
-        let links: Vec<Vec<u32>> =
-            links.into_iter().map(|it| it.into_iter().take(64).collect()).collect();
-        Adjacency::of(links.iter().map(|it| &it[..]))
-    };
-    let all: Vec<u32> = (0..n).collect();
-    let mut upper = vec![];
-    let mut nodes = all.clone();
-    while nodes.len() > 64 {
-        nodes = nodes.into_iter().step_by(64).collect();
-        upper.push(Level { links: nearest(&nodes), nodes: nodes.clone() });
-    }
-    Ok(Graph { links: nearest(&all), order: all, upper })
 }
 
 /// Stands for the real one.
