@@ -165,7 +165,7 @@ pub(crate) fn walk(
 pub(crate) enum Through {
     /// All: those that are not wanted lead on, and are not kept.
     All,
-    /// Those that are wanted, and the neighbours of others next to them: only what is wanted is compared.
+    /// Wanted ones, and the neighbours of others next to them: only what is wanted is compared.
     Wanted,
 }
 
@@ -184,7 +184,7 @@ pub(crate) enum Ended {
 ///
 /// # Errors
 ///
-/// Those of [`walk`].
+/// The errors of [`walk`].
 pub(crate) fn walk_among(
     nodes: &mut impl Nodes,
     entries: &[u32],

@@ -22,7 +22,7 @@ impl Execution<'_> {
     fn find_some(&mut self, nth: usize) -> Result<()> {
         let filter = self.documents_of(self.plan.neighbors[nth].filter)?;
         let started = self.profile.timed.then(Instant::now);
-        // How many are let through is known now.
+        // The number let through is known now.
         self.plan.choose_ways(nth, |at, part| filter[at].len(part.n_docs))?;
         let segments: Vec<_> =
             self.plan.segments.iter().map(|part| (part.segment, part.base)).collect();

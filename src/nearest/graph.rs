@@ -1,4 +1,6 @@
-//! Nearest vectors by the graph of a segment: walks over codes, and what these come to compared by its vectors.
+//! Nearest vectors by the graph of a segment.
+//!
+//! A walk compares codes; the documents that it comes to are compared by their vectors.
 
 use super::neighbor::Neighbor;
 use super::target::Target;

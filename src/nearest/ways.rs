@@ -1,7 +1,7 @@
 //! Ways to the nearest vectors in a segment, and what each takes.
 //!
 //! All vectors that are let through can be compared; a walk over the graph can go through all nodes and keep those that are let
-//! through, or go through these alone and the neighbours of others. Which takes least depends on how many are let through, and on
+//! through, or go through these alone and the neighbours of others. The cheapest depends on how many are let through, and on
 //! what walks took when the graph was built.
 
 use crate::error::Result;
@@ -16,13 +16,13 @@ const K_OF_CURVE: f32 = 10.0;
 /// Part of what is missing to all that walks are to find beside what is wanted: vectors that are looked for are not those that the
 /// curve was measured with.
 const MARGIN: f32 = 0.2;
-/// So many times as many as are wanted, or fewer, that are let through are compared.
+/// Documents for one that is wanted, up to which all that are let through are compared.
 const FEW_TIMES: u64 = 4;
-/// So many that are let through, or fewer, are compared.
+/// Documents let through up to which all are compared.
 const FEW: u64 = 256;
 /// Neighbours of a node, about.
 pub(crate) const DEGREE: f32 = 32.0;
-/// How a walk grows that has to keep one of so many nodes, as a power of these.
+/// Growth of a walk that keeps one of so many nodes, as a power of these.
 const GROWTH: f32 = 0.9;
 /// Nodes let through that a walk through them alone compares, of those that a walk without a filter does.
 const COMPARED_OF_WANTED: f32 = 0.6;
@@ -41,7 +41,7 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    /// What a walk has taken.
+    /// Time that a walk has taken.
     fn spent(&self, counts: Counts) -> f32 {
         counts.distances as f32 * self.code
             + counts.hops as f32 * self.links
@@ -162,7 +162,7 @@ impl Sizes {
         figures: Figures,
     ) -> Choice {
         let exact = self.exact(let_through, figures);
-        // So many nodes have the vectors of as many documents.
+        // Nodes have one vector each, and documents may have several.
         let wanted = k as f32 * self.of_document();
         let Some(ef) = ef_for(curve, wanted, effort) else { return exact };
         let at = point_at(curve, ef);

@@ -33,13 +33,19 @@ pub enum Neighbors {
     Within(f32),
 }
 
-/// Effort that the nearest are looked for with: whether all that are let through are compared, or a graph leads to them.
+/// Effort that the nearest are looked for with.
+///
+/// All that are let through are compared, or a graph leads to some.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Effort {
-    /// The cheapest way by which this part of them is expected to be found, above 0 and up to 1: for 1 all are compared.
+    /// The cheapest way by which this part of them is expected to be found.
+    ///
+    /// It is above 0 and up to 1: for 1 all are compared.
     Recall(f32),
-    /// A walk through the graph that keeps so many, at least as many as are asked for: `ef`.
+    /// A walk through the graph that keeps so many: `ef`.
+    ///
+    /// It keeps at least as many as are asked for.
     Kept(u32),
     /// All are compared.
     Exact,
@@ -74,7 +80,7 @@ impl Effort {
         effort.wrong().is_none().then_some(effort)
     }
 
-    /// What it is to be, and is not.
+    /// Expected and found, where it is not as it is to be.
     pub(super) fn wrong(self) -> Option<(&'static str, String)> {
         match self {
             Effort::Recall(recall) if !(recall > 0.0 && recall <= 1.0) => {
@@ -260,8 +266,9 @@ impl Query {
         Query::neighbors(field, vector, Neighbors::Within(similarity))
     }
 
-    /// Sets the part of the nearest that is to be found, above 0 and up to 1, in all [`nearest`](Self::nearest) of a query; by
-    /// default 0.95.
+    /// Sets the part of the nearest that is to be found (default: 0.95).
+    ///
+    /// It is above 0 and up to 1, and holds for all [`nearest`](Self::nearest) of a query.
     ///
     /// The cheapest way is taken by which as many were found when the graph of a segment was built: how many are found for other
     /// vectors may differ. With 1 all are compared.
@@ -277,8 +284,9 @@ impl Query {
         self.with_effort(Effort::Recall(recall))
     }
 
-    /// Sets how many vectors a walk through the graph of a segment keeps, in all [`nearest`](Self::nearest) of a query, instead of
-    /// a [recall](Self::recall).
+    /// Sets how many vectors a walk through the graph of a segment keeps.
+    ///
+    /// It stands for a [recall](Self::recall) in all [`nearest`](Self::nearest) of a query.
     #[must_use]
     pub fn ef(self, n: u32) -> Self {
         self.with_effort(Effort::Kept(n))

@@ -11,7 +11,9 @@ pub struct VectorParams {
     pub dims: u16,
     /// Measure of how alike two vectors are.
     pub metric: Metric,
-    /// Whether segments of many vectors keep a graph, by which the nearest are found without comparing all.
+    /// Whether segments of many vectors keep a graph.
+    ///
+    /// By it the nearest are found without comparing all.
     pub graph: bool,
 }
 

@@ -17,7 +17,6 @@ use crate::ids::{FieldId, SegmentId};
 use crate::schema::{Detail, Field};
 use crate::segment::doc_ranges::DocRanges;
 use crate::segment::file::{self, SegmentFileWriter, Unsynced};
-use crate::segment::graph::GraphParts;
 use crate::segment::ordinals::OrdinalMap;
 use crate::storage::{Storage, StorageWrite};
 use crate::value;
@@ -151,9 +150,9 @@ impl SegmentBuilder {
         Ok(VectorsSection { out, writer, field })
     }
 
-    /// Writes the graph over the vectors of a field, behind these.
-    pub(crate) fn write_graph(&mut self, field: FieldId, graph: &GraphParts<'_>) -> Result<()> {
-        graph.write(field, &mut self.file)
+    /// The file, for sections that come behind the rest of a field.
+    pub(crate) fn file(&mut self) -> &mut SegmentFileWriter {
+        &mut self.file
     }
 
     /// Writes counts and tables.

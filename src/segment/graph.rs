@@ -1,4 +1,4 @@
-//! Graph over the vectors of a field in a segment: its sections opened together, written together and checked together.
+//! Graph over the vectors of a field in a segment: its sections together.
 
 use crate::error::Result;
 use crate::format::envelope::SectionKind;
@@ -153,10 +153,10 @@ pub(crate) struct GraphParts<'g> {
     pub(crate) dims: u16,
     /// The code of each node.
     pub(crate) code: &'g dyn Fn(u32) -> Code<'g>,
-    /// Where the rows of each node begin, and those of the last end.
+    /// Places where the rows of each node begin, and the last ones end.
     pub(crate) starts: &'g [u32],
     pub(crate) rows: &'g [u32],
-    /// Where the links of each node begin, and those of the last end.
+    /// Places where the links of each node begin, and the last ones end.
     pub(crate) link_starts: &'g [u32],
     pub(crate) links: &'g [u32],
     /// The largest first.

@@ -1,6 +1,6 @@
-//! Graph over the vectors of a segment, which is built when these are written: at a commit as at a merge, from the same vectors
-//! to the same bytes.
+//! Graph over the vectors of a segment, built when these are written.
 //!
+//! A commit and a merge make the same bytes of the same vectors.
 //! Codes of all vectors are in memory then, a byte a number. Vectors of one code are one node.
 
 use crate::error::Result;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// Different vectors from which on a segment has a graph: fewer are compared in less time than it takes to read one.
 const NODES_MIN: u32 = 4_096;
-/// Of fields that tests are about.
+/// The least number of fields that tests are about.
 #[cfg(test)]
 pub(crate) const NODES_MIN_OF_TESTS: u32 = 24;
 
@@ -103,19 +103,17 @@ impl GraphBuffer {
             Code { steps: codes.code(at), scale, square }
         };
         let levels: Vec<_> = graph.upper.iter().map(parts_of_level).collect();
-        builder.write_graph(
-            field,
-            &GraphParts {
-                dims: params.dims,
-                code: &code,
-                starts: &starts,
-                rows: &rows,
-                link_starts: &graph.links.starts,
-                links: &graph.links.to,
-                levels: &levels,
-                curve: &curve(&graph),
-            },
-        )
+        let parts = GraphParts {
+            dims: params.dims,
+            code: &code,
+            starts: &starts,
+            rows: &rows,
+            link_starts: &graph.links.starts,
+            links: &graph.links.to,
+            levels: &levels,
+            curve: &curve(&graph),
+        };
+        parts.write(field, builder.file())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Curve of a graph: the recall that walks of several sizes had, and what these took.
+//! Curve of a graph: recall and work of walks of several sizes.
 //!
 //! Written by [`encode`], read by [`read`].
 //!
@@ -43,7 +43,7 @@
 //!
 //! # Why
 //!
-//! How much a walk has to keep for a recall depends on the vectors: only measuring tells.
+//! The size of a walk that a recall takes depends on the vectors: only measuring tells.
 
 use super::{U32_LEN, expect_len, head};
 use crate::bytes::Source;
@@ -57,7 +57,7 @@ const DOING: &str = "reading the curve of a graph";
 /// Recall of all.
 pub(crate) const WHOLE: u32 = 10_000;
 
-/// What was measured of a graph.
+/// Measurements of a graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StoredCurve {
     pub(crate) n_samples: u32,
@@ -70,7 +70,7 @@ pub(crate) struct StoredCurve {
 pub(crate) struct StoredPoint {
     /// Nodes that are kept.
     pub(crate) ef: u32,
-    /// Of [`WHOLE`].
+    /// Parts of [`WHOLE`].
     pub(crate) recall: u32,
     pub(crate) distances: u32,
     pub(crate) hops: u32,

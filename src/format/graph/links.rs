@@ -1,4 +1,4 @@
-//! Links of a graph: for each node those that it leads to, and where these begin.
+//! Links of a graph: for each node the others that it leads to.
 //!
 //! Written by [`LinksWriter`], read by [`Links`].
 //!
@@ -138,7 +138,7 @@ impl<'s, S: Source<'s>> Links<S> {
         Ok(Links { source, at, n_nodes })
     }
 
-    /// Where the links of a node begin and end.
+    /// Bytes of the links of a node.
     fn range(&self, node: u32) -> Result<std::ops::Range<u64>> {
         let group = u64::from(node / GROUP) * GROUP_LEN;
         let start = self.at.bytes(group..group + START_LEN)?;
@@ -258,7 +258,7 @@ mod tests {
                 links.into_iter().collect()
             }).collect();
             let (bytes, at) = sections(&nodes);
-            // As if there were as many nodes as links lead to.
+            // Links lead to more nodes than are written.
             let links = Links { source: &bytes[..], at: &at[..], n_nodes: 200_000 };
             let mut found = vec![];
             for (node, expected) in (0..).zip(&nodes) {

@@ -1,4 +1,4 @@
-//! Graphs over the vectors of a field, by which the nearest to another are found without comparing all.
+//! Graphs, by which the nearest vectors are found without comparing all.
 //!
 //! A node is a code that some rows of the [vectors](super::vectors) have. [`codes`] has what is compared on the way,
 //! [`links`] which nodes lead to which others, [`upper`] samples of nodes where a walk begins, [`nodes`] the rows of each node, and

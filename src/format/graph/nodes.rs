@@ -1,4 +1,4 @@
-//! Nodes of a graph, and the rows of each: one mostly, several where vectors have one code.
+//! Nodes of a graph, and the rows of each: several where vectors have one code.
 //!
 //! Written by [`encode`], read by [`Nodes`].
 //!

@@ -1,4 +1,4 @@
-//! Upper levels of a graph: samples of its nodes with links of their own, where walks begin.
+//! Upper levels of a graph: samples of its nodes, where walks begin.
 //!
 //! Written by [`encode`], read by [`Upper`].
 //!
@@ -59,7 +59,7 @@ const DOING: &str = "opening the upper levels of a graph";
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LevelParts<'l> {
     pub(crate) nodes: &'l [u32],
-    /// Where the links of each begin, and those of the last end.
+    /// Places where the links of each begin, and the last ones end.
     pub(crate) starts: &'l [u32],
     /// Places in the level.
     pub(crate) links: &'l [u32],
@@ -89,7 +89,7 @@ pub(crate) struct Upper<S> {
     n_nodes: u32,
 }
 
-/// Where a level is.
+/// Place of a level.
 #[derive(Clone, Copy, Debug)]
 struct UpperLevel {
     at: u64,

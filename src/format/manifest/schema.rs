@@ -23,7 +23,7 @@ const DECIMAL: u8 = 8;
 const PATH: u8 = 10;
 /// The kind of a field whose dimensions and metric follow.
 const VECTOR: u8 = 11;
-/// What is added to the metric of vectors without graphs.
+/// Bit beside the metric of vectors without graphs.
 const NO_GRAPH: u8 = 128;
 
 pub(super) fn encode_schema(schema: &Schema) -> Vec<u8> {

@@ -32,7 +32,7 @@ impl Lexer<'_> {
         Ok(Token::Leaf(Query::Nearest { field: None, vector, wanted, place }))
     }
 
-    /// What stands behind the number of documents: `, recall=0.99`, `, ef=200`, `, exact`.
+    /// Effort behind the number of documents: `, recall=0.99`, `, ef=200`, `, exact`.
     fn effort(&mut self) -> Result<Effort> {
         self.skip_blanks();
         if !self.eat(',') {
