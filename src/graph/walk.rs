@@ -51,10 +51,12 @@ pub(crate) struct Counts {
     pub(crate) distances: u64,
     /// Nodes of which it was asked whether they are wanted.
     pub(crate) tests: u64,
+    /// Those of these that are.
+    pub(crate) wanted: u64,
 }
 
 sums! {
-    Counts: hops, distances, tests;
+    Counts: hops, distances, tests, wanted;
 }
 
 /// A node that a walk keeps.
@@ -237,10 +239,7 @@ fn compare(
         if scratch.is_near(key, ef) {
             scratch.open.push(Reverse(key));
             // It was asked before where only those that are wanted are compared.
-            let is_wanted = through == Through::Wanted || {
-                counts.tests += 1;
-                nodes.is_wanted(node)?
-            };
+            let is_wanted = through == Through::Wanted || test(nodes, node, counts)?;
             if is_wanted {
                 scratch.keep(key, ef);
             }
@@ -277,6 +276,13 @@ fn pass_unwanted(nodes: &mut impl Nodes, scratch: &mut Scratch, counts: &mut Cou
     Ok(())
 }
 
+fn test(nodes: &mut impl Nodes, node: u32, counts: &mut Counts) -> Result<bool> {
+    let is_wanted = nodes.is_wanted(node)?;
+    counts.tests += 1;
+    counts.wanted += u64::from(is_wanted);
+    Ok(is_wanted)
+}
+
 /// Whether a node is wanted; each is asked once.
 fn is_wanted(
     nodes: &mut impl Nodes,
@@ -291,8 +297,8 @@ fn is_wanted(
     if scratch.unwanted.contains(node) {
         return Ok(false);
     }
-    counts.tests += 1;
-    let is_wanted = node as usize >= nodes.n_nodes() || nodes.is_wanted(node)?;
+    // One that is not there is refused where it would be compared.
+    let is_wanted = node as usize >= nodes.n_nodes() || test(nodes, node, counts)?;
     if !is_wanted {
         scratch.unwanted.insert(node);
     }
@@ -414,7 +420,8 @@ mod tests {
             }
             kept = kept.into_iter().take(ef).collect();
         }
-        let counts = Counts { hops: gone.len() as u64, distances: seen.len() as u64, tests: 0 };
+        let counts =
+            Counts { hops: gone.len() as u64, distances: seen.len() as u64, tests: 0, wanted: 0 };
         (kept.into_iter().map(|(_, node)| node).collect(), counts)
     }
 

@@ -21,11 +21,20 @@ const FEW_TIMES: u64 = 4;
 /// Documents let through up to which all are compared.
 const FEW: u64 = 256;
 /// Neighbours of a node, about.
-pub(crate) const DEGREE: f32 = 32.0;
-/// Growth of a walk that keeps one of so many nodes, as a power of these.
-const GROWTH: f32 = 0.9;
-/// Nodes let through that a walk through them alone compares, of those that a walk without a filter does.
-const COMPARED_OF_WANTED: f32 = 0.6;
+pub(crate) const DEGREE: f32 = 24.0;
+/// Growth of the distances of a walk that keeps one of so many nodes, as a power of these.
+const GROWTH: f32 = 0.82;
+/// Tests of a walk through all nodes for each hop.
+const TESTS_OF_HOP: f32 = 2.5;
+/// Neighbours of a node that are not let through which a walk in two hops has not passed before.
+const PASSED: f32 = 0.85;
+/// Neighbours of one that it has not tested before.
+const TESTED: f32 = 0.6;
+/// Part of all that is let through, below which a walk in two hops comes to too few.
+const TWO_HOPS_FROM: f32 = 0.05;
+/// Nodes that are expected to be let through of those tested, from which on it shows that there are fewer around a vector than
+/// elsewhere.
+const EXPECTED_MIN: f32 = 24.0;
 
 /// Nanoseconds that things take, about.
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +98,8 @@ pub(crate) struct Choice {
     /// Other ways, and what each would cost.
     pub(crate) rejected: Vec<(Way, f32)>,
     figures: Option<Figures>,
+    /// Part of all documents that is let through.
+    share: f32,
 }
 
 impl fmt::Display for Choice {
@@ -106,9 +117,13 @@ impl Choice {
         self.way != Way::Exact
     }
 
-    /// Whether a walk that did so much may go on.
+    /// Whether a walk that did so much may go on: it has not taken too long, and around the vector no less is let through than
+    /// elsewhere. If it is, a walk in two hops ends at the border of what is let through, wherever the nearest are, and one
+    /// through all comes to more that are about as far than codes can tell apart.
     pub(super) fn goes_on(&self, counts: Counts) -> bool {
-        self.figures.is_none_or(|figures| figures.spent(counts) < self.exact_ns)
+        let expected = counts.tests as f32 * self.share;
+        let disagrees = expected >= EXPECTED_MIN && (counts.wanted as f32) < expected / 2.0;
+        !disagrees && self.figures.is_none_or(|figures| figures.spent(counts) < self.exact_ns)
     }
 }
 
@@ -174,12 +189,12 @@ impl Sizes {
             (distances, ns + 2.0 * wanted * figures.vector)
         };
         let [all, some] = WALKS.map(|way| (way, cost(way)));
-        let (best, other) =
-            if share < 1.0 && some.1.1 < all.1.1 { (some, all) } else { (all, some) };
+        let in_two_hops = (TWO_HOPS_FROM..1.0).contains(&share) && some.1.1 < all.1.1;
+        let (best, other) = if in_two_hops { (some, all) } else { (all, some) };
         let (way, (distances, cost_ns)) = best;
         let few = (u64::from(k) * FEW_TIMES).max(FEW);
         let mut rejected = vec![];
-        if share < 1.0 {
+        if (TWO_HOPS_FROM..1.0).contains(&share) {
             rejected.push((other.0, other.1.1));
         }
         if let_through <= few || exact.cost_ns <= cost_ns {
@@ -189,24 +204,34 @@ impl Sizes {
         rejected.insert(0, (Way::Exact, exact.cost_ns));
         let recall = recall_at(curve, ef / (wanted / K_OF_CURVE).max(1.0));
         let (ef, figures) = (ef as u32, Some(figures));
-        Choice { way, ef, recall, distances, cost_ns, exact_ns: exact.cost_ns, rejected, figures }
+        Choice {
+            way,
+            ef,
+            recall,
+            distances,
+            cost_ns,
+            exact_ns: exact.cost_ns,
+            rejected,
+            figures,
+            share,
+        }
     }
 
     /// Distances, lists of links and tests of a walk, given those of one without a filter.
     fn expected(self, way: Way, at: StoredPoint, share: f32) -> (f32, f32, f32) {
-        let (distances, hops) = (at.distances as f32, at.hops as f32);
         let n = self.n_vectors as f32;
+        let (distances, hops) = ((at.distances as f32).min(n), (at.hops as f32).min(n));
         match way {
             Way::Walk(Through::Wanted) => {
-                let passed = 1.0 + DEGREE * (1.0 - share);
-                let tests = (hops * DEGREE * passed).min(n);
-                ((distances * COMPARED_OF_WANTED).min(n * share), (hops * passed).min(n), tests)
+                let hops = (hops * (1.0 + DEGREE * (1.0 - share) * PASSED)).min(n);
+                let tests = (hops * DEGREE * TESTED).min(n);
+                (tests * share, hops, tests)
             }
             _ if share >= 1.0 => (distances, hops, 0.0),
             _ => {
-                let growth = share.powf(-GROWTH);
-                let distances = (distances * growth).min(n);
-                (distances, (hops * growth).min(n), distances / 2.0)
+                let hops = (hops / share).min(n);
+                let distances = (distances * share.powf(-GROWTH)).min(n);
+                (distances, hops, (hops * TESTS_OF_HOP).min(n))
             }
         }
     }
@@ -321,10 +346,8 @@ mod tests {
             [at(10.0), at(25.0), at(160.0), at(280.0)],
             [(400, 15), (700, 30), (3_000, 165), (5_000, 285)]
         );
-        assert_eq!(
-            [5.0, 25.0, 160.0, 999.0].map(|ef| recall_at(&curve(), ef)),
-            [0.7, 0.8, 0.98, 0.98]
-        );
+        let recalls = [5.0, 25.0, 160.0, 999.0].map(|ef| recall_at(&curve(), ef));
+        assert_eq!(recalls.map(|it| (it * 1_000.0).round()), [700.0, 800.0, 980.0, 980.0]);
         let one = StoredCurve { points: vec![curve().points[1]], ..curve() };
         assert_eq!((point_at(&one, 80.0).distances, recall_at(&one, 80.0)), (2_000, 0.9));
     }
@@ -335,7 +358,7 @@ mod tests {
         assert_eq!([way(0), way(256), way(1_000)], [Way::Exact; 3]);
         assert_eq!([way(1_000_000), way(700_000)], [Way::Walk(Through::All); 2]);
         // Small segments are compared whole.
-        assert_eq!(cheapest(900, 900, Effort::default()).way, Way::Exact);
+        assert_eq!(cheapest(200, 200, Effort::default()).way, Way::Exact);
         let chosen = cheapest(1_000_000, 1_000_000, Effort::default());
         assert_eq!((chosen.ef, chosen.rejected.len()), (130, 1));
         assert!((chosen.recall - 0.96).abs() < 0.001, "{chosen:?}");
@@ -351,5 +374,8 @@ mod tests {
         let chosen = cheapest(1_000_000, 500_000, Effort::default());
         let counts = |distances| Counts { distances, ..Counts::default() };
         assert!(chosen.goes_on(counts(1_000)) && !chosen.goes_on(counts(10_000_000)));
+        let tested = |tests, wanted| Counts { tests, wanted, ..Counts::default() };
+        assert!(chosen.goes_on(tested(1_000, 300)) && !chosen.goes_on(tested(1_000, 200)));
+        assert!(chosen.goes_on(tested(40, 0)), "too few to know");
     }
 }

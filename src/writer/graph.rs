@@ -118,7 +118,8 @@ impl GraphBuffer {
 }
 
 fn parts_of_level(Level { nodes, links }: &Level) -> LevelParts<'_> {
-    LevelParts { nodes, starts: &links.starts, links: &links.to }
+    let starts = links.starts.get(..=nodes.len()).unwrap_or(&links.starts);
+    LevelParts { nodes, starts, links: &links.to }
 }
 
 fn is_at(codes: &Codes, place: u32, code: &[u8], measures: Measures) -> bool {
