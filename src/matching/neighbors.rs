@@ -3,8 +3,8 @@
 use super::Execution;
 use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
-use crate::nearest::{VectorCounts, find};
-use crate::plan::{LeafId, Node, NodeId, Plan};
+use crate::nearest::{FoundNeighbors, VectorCounts, find};
+use crate::plan::{LeafId, NeighborsPlan, Node, NodeId, Plan};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -26,6 +26,28 @@ impl Execution<'_> {
             self.plan.segments.iter().map(|part| (part.segment, part.base)).collect();
         let (spec, leaf) = (&self.plan.neighbors[nth].spec, self.plan.neighbors[nth].leaf);
         let found = Arc::new(find(spec, &segments, &filter)?);
+        self.put_neighbors(nth, &found)?;
+        let took = started.map_or(0, |started| started.elapsed().as_nanos() as u64);
+        self.note_neighbors(leaf, &found.counts, took);
+        Ok(())
+    }
+
+    /// Takes neighbours from another plan that has found them, so that they are not looked for once more.
+    pub(crate) fn take_neighbors(&mut self, other: &Plan<'_>) -> Result<()> {
+        for nth in 0..self.plan.neighbors.len() {
+            let NeighborsPlan { spec, found, .. } = &self.plan.neighbors[nth];
+            if found.is_none()
+                && let Some(known) = other.found_neighbors(spec)
+            {
+                self.put_neighbors(nth, &known)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes documents of neighbours that were found the lists of their leaf.
+    fn put_neighbors(&mut self, nth: usize, found: &Arc<FoundNeighbors>) -> Result<()> {
+        let leaf = self.plan.neighbors[nth].leaf;
         for (at, of_segment) in found.segments.iter().enumerate() {
             let Plan { leaves, expansions, segments, .. } = &mut self.plan;
             let (lists, part) = (&mut self.lists[at], &mut segments[at]);
@@ -34,9 +56,7 @@ impl Execution<'_> {
             let docs: Vec<u32> = of_segment.iter().map(|neighbor| neighbor.doc).collect();
             lists.put_documents(leaf, &docs);
         }
-        let took = started.map_or(0, |started| started.elapsed().as_nanos() as u64);
-        self.note_neighbors(leaf, &found.counts, took);
-        self.plan.neighbors[nth].found = Some(found);
+        self.plan.neighbors[nth].found = Some(Arc::clone(found));
         Ok(())
     }
 
