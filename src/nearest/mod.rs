@@ -10,7 +10,7 @@ mod target;
 
 use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
-use crate::query::NeighborsSpec;
+use crate::query::{Neighbors, NeighborsSpec, QueryVector};
 use crate::segment::reader::SegmentReader;
 use crate::sums::sums;
 use best::Best;
@@ -62,6 +62,19 @@ impl FoundNeighbors {
     pub(crate) fn greatest_in(&self, segment: usize) -> Option<f32> {
         let found = self.segments.get(segment)?.iter();
         found.map(|neighbor| neighbor.similarity).max_by(f32::total_cmp)
+    }
+}
+
+/// Bounds of the number of neighbours where a filter lets at least so many documents through, and so many have no vector.
+pub(crate) fn bounds(spec: &NeighborsSpec, filter: u64, n_without: u64) -> (u64, Option<u64>) {
+    match (spec.wanted, &spec.vector) {
+        // Only comparing tells how many are near enough.
+        (Neighbors::Within(_), _) => (0, None),
+        // Whether the document is there, and what it has, is found out later.
+        (Neighbors::Nearest(k), QueryVector::Document(_)) => (0, Some(k.into())),
+        (Neighbors::Nearest(k), _) => {
+            (filter.saturating_sub(n_without).min(k.into()), Some(k.into()))
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::estimate::{Estimate, Span};
 use super::{LeafId, LeafKey, Node, NodeId, Operator, Plan, SegmentPlan};
 use crate::error::Result;
-use crate::nearest::FoundNeighbors;
+use crate::nearest::{FoundNeighbors, bounds};
 use crate::query::{Neighbors, NeighborsSpec, Normal};
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
@@ -112,9 +112,12 @@ impl Plan<'_> {
 
     /// Cost of comparing the vectors of so many documents.
     pub(super) fn compare_vectors_ns(&self, leaf: LeafId, documents: f64) -> f32 {
-        let with_vectors = self.segments.iter().map(|it| it.leaves[leaf.index()].documents);
-        let n = documents.min(with_vectors.map(f64::from).sum());
-        self.costs.compare_vectors_ns(n, self.dims(leaf))
+        self.costs.compare_vectors_ns(documents.min(self.n_with(leaf) as f64), self.dims(leaf))
+    }
+
+    /// Documents with a vector.
+    fn n_with(&self, leaf: LeafId) -> u64 {
+        self.segments.iter().map(|it| u64::from(it.leaves[leaf.index()].documents)).sum()
     }
 
     /// Bytes of a vector that a leaf compares.
@@ -141,25 +144,26 @@ impl Plan<'_> {
         }
     }
 
-    /// Limits the estimates of all operators, in all segments together, to the neighbours that are asked for.
+    /// Bounds the estimates of all operators, in all segments together, by the neighbours that are asked for.
     pub(super) fn limit_estimates(&self, estimates: &mut [Estimate]) {
         for (at, node) in self.nodes.iter().enumerate().take(estimates.len()) {
-            let upper = |id: &NodeId| estimates[id.index()].upper;
             // Inputs stand before the operators that read them.
-            let most = match &node.operator {
-                Operator::Nearest { leaf, .. } => {
-                    match self.neighbors_of(*leaf).map(|it| it.spec.wanted) {
-                        Some(Neighbors::Nearest(k)) => Some(k.into()),
-                        _ => None,
-                    }
+            let of = |inputs| self.inputs(inputs).iter().map(|id| estimates[id.index()]);
+            let (least, most) = match &node.operator {
+                Operator::Nearest { leaf, input } => {
+                    let without = self.n_docs().saturating_sub(self.n_with(*leaf));
+                    let (filter, it) = (of(input).next(), self.neighbors_of(*leaf));
+                    let Some((filter, it)) = filter.zip(it) else { continue };
+                    bounds(&it.spec, filter.lower, without)
                 }
-                Operator::Intersect { all, .. } => self.inputs(all).iter().map(upper).min(),
-                Operator::Union { any } => self.inputs(any).iter().map(upper).reduce(|a, b| a + b),
-                _ => None,
+                Operator::Intersect { all, .. } => (0, of(all).map(|it| it.upper).min()),
+                Operator::Union { any } => (0, Some(of(any).map(|it| it.upper).sum())),
+                _ => continue,
             };
-            let Some(most) = most else { continue };
-            let Estimate { documents, upper, .. } = &mut estimates[at];
-            (*documents, *upper) = ((*documents).min(most), (*upper).min(most));
+            let Estimate { documents, lower, upper, .. } = &mut estimates[at];
+            *upper = (*upper).min(most.unwrap_or(u64::MAX));
+            *lower = (*lower).max(least).min(*upper);
+            *documents = (*documents).clamp(*lower, *upper);
         }
     }
 

@@ -45,8 +45,8 @@ const METHODS: [(&str, FacetMethod); 4] = [
 const FACET_KINDS: &str = "\"values\", \"ranges\", \"intervals\", \"statistics\", \"steps\", \"auto_ranges\" or \"quantiles\"";
 
 impl SearchRequest<'_> {
-    /// Returns the request as JSON, an object on one line. It has the query in the query language, and the options that
-    /// are not the default. Its shape is [`REQUEST_JSON_SCHEMA`].
+    /// Returns the request as JSON, an object on one line. It has the query in the query language, with vectors beside it, and the
+    /// options that are not the default. Its shape is [`REQUEST_JSON_SCHEMA`].
     ///
     /// ```
     /// use treepie::query::Query;
@@ -93,7 +93,18 @@ impl SearchRequest<'_> {
         } = self;
         let default = SearchRequest::of(Cow::Owned(Query::All));
         json.field("schema_version").number(REQUEST_SCHEMA_VERSION);
-        json.field("query").string(&query.to_string());
+        match query.with_parameters() {
+            None => json.field("query").string(&query.to_string()),
+            Some((query, vectors)) => {
+                json.field("query").string(&query.to_string());
+                json.field("vectors").object(|json| {
+                    for (name, numbers) in &vectors {
+                        let numbers = numbers.as_slice();
+                        json.field(name).array(numbers, |json, number| json.float(number));
+                    }
+                });
+            }
+        }
         if *limit != default.limit {
             json.field("limit").number(limit);
         }
@@ -214,7 +225,8 @@ impl SearchRequest<'static> {
     /// A request of JSON: what [`to_json`](Self::to_json) writes, or what a person wrote. All names but `query` may be left out,
     /// and a key of `sort` may be a text as the command line has it, such as `"price:desc"`.
     ///
-    /// A query that no text means, as an `And` of one, comes back as an equivalent one.
+    /// A query that no text means, as an `And` of one, comes back as an equivalent one. Names under `vectors` stand for numbers in
+    /// the query, as `$v` does of `{"query": "embedding:nearest($v, 10)", "vectors": {"v": [0.5, -1]}}`.
     ///
     /// # Errors
     ///
@@ -251,10 +263,12 @@ impl SearchRequest<'static> {
         let _limits = limits.checked()?.enter();
         let mut reader = Reader::new(text, A_REQUEST)?;
         let mut request = SearchRequest::of(Cow::Owned(Query::Nothing));
+        let mut vectors = vec![];
         reader.object(&["query"], |reader, name| {
             match name {
                 "schema_version" => reader.version(REQUEST_SCHEMA_VERSION, "a request")?,
                 "query" => request.query = Cow::Owned(read_query(reader)?),
+                "vectors" => vectors = read_vectors(reader)?,
                 "limit" => request.limit = reader.whole()?,
                 "offset" => request.offset = reader.whole()?,
                 "total" => request.total = read_total(reader)?,
@@ -287,8 +301,21 @@ impl SearchRequest<'static> {
             Ok(true)
         })?;
         reader.end()?;
+        if !vectors.is_empty() {
+            request.query = Cow::Owned(request.query.with_vectors(vectors)?);
+        }
         Ok(request)
     }
+}
+
+/// Numbers by the name that stands for them in the query.
+fn read_vectors(reader: &mut Reader<'_>) -> Result<Vec<(String, Vec<f32>)>> {
+    let mut vectors = vec![];
+    reader.object(&[], |reader, name| {
+        vectors.push((name.to_owned(), reader.array(Reader::double)?));
+        Ok(true)
+    })?;
+    Ok(vectors)
 }
 
 fn read_statistics(reader: &mut Reader<'_>) -> Result<IdfScope> {

@@ -7,6 +7,7 @@ mod bench_what_if;
 pub(crate) mod calibrate;
 pub(crate) mod bench_disk;
 mod bench_estimates;
+mod bench_knn;
 mod columns;
 pub(crate) mod completions;
 pub(crate) mod copy;
