@@ -1,7 +1,7 @@
 //! Fusions as JSON, and back.
 
 use super::fusion::{Fusion, FusionMethod, RankedList};
-use super::json::{read_query, unknown};
+use super::json::{read_query, read_vectors, unknown, write_query};
 use crate::error::Result;
 use crate::json::{Json, Reader};
 use crate::query::{Boost, Query};
@@ -27,7 +27,7 @@ impl Fusion {
         if !queries.is_empty() {
             json.field("queries").array(queries, |json, (query, weight)| {
                 json.object(|json| {
-                    json.field("query").string(&query.to_string());
+                    write_query(json, query);
                     write_weight(json, *weight);
                 });
             });
@@ -114,15 +114,17 @@ impl RankedList {
 }
 
 fn read_branch(reader: &mut Reader<'_>) -> Result<(Query, Boost)> {
-    let (mut query, mut weight) = (Query::Nothing, Boost::ONE);
+    let (mut query, mut weight, mut vectors) = (Query::Nothing, Boost::ONE, vec![]);
     reader.object(&["query"], |reader, name| {
         match name {
             "query" => query = read_query(reader)?,
+            "vectors" => vectors = read_vectors(reader)?,
             "weight" => weight = read_weight(reader)?,
-            _ => return unknown(reader, name, "\"query\" or \"weight\""),
+            _ => return unknown(reader, name, "\"query\", \"vectors\" or \"weight\""),
         }
         Ok(true)
     })?;
+    let query = if vectors.is_empty() { query } else { query.with_vectors(vectors)? };
     Ok((query, weight))
 }
 

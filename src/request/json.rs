@@ -93,18 +93,7 @@ impl SearchRequest<'_> {
         } = self;
         let default = SearchRequest::of(Cow::Owned(Query::All));
         json.field("schema_version").number(REQUEST_SCHEMA_VERSION);
-        match query.with_parameters() {
-            None => json.field("query").string(&query.to_string()),
-            Some((query, vectors)) => {
-                json.field("query").string(&query.to_string());
-                json.field("vectors").object(|json| {
-                    for (name, numbers) in &vectors {
-                        let numbers = numbers.as_slice();
-                        json.field(name).array(numbers, |json, number| json.float(number));
-                    }
-                });
-            }
-        }
+        write_query(json, query);
         if *limit != default.limit {
             json.field("limit").number(limit);
         }
@@ -308,8 +297,24 @@ impl SearchRequest<'static> {
     }
 }
 
+/// A query in the query language, with vectors beside it.
+pub(super) fn write_query(json: &mut Json, query: &Query) {
+    match query.with_parameters() {
+        None => json.field("query").string(&query.to_string()),
+        Some((query, vectors)) => {
+            json.field("query").string(&query.to_string());
+            json.field("vectors").object(|json| {
+                for (name, numbers) in &vectors {
+                    let numbers = numbers.as_slice();
+                    json.field(name).array(numbers, |json, number| json.float(number));
+                }
+            });
+        }
+    }
+}
+
 /// Numbers by the name that stands for them in the query.
-fn read_vectors(reader: &mut Reader<'_>) -> Result<Vec<(String, Vec<f32>)>> {
+pub(super) fn read_vectors(reader: &mut Reader<'_>) -> Result<Vec<(String, Vec<f32>)>> {
     let mut vectors = vec![];
     reader.object(&[], |reader, name| {
         vectors.push((name.to_owned(), reader.array(Reader::double)?));
