@@ -162,6 +162,13 @@ pub(crate) const TERM_IN_DOC: u64 = 500;
 /// Looking at a word.
 pub(crate) const WORD_MARKED: u64 = 50;
 
+// Graphs of neighbours
+
+/// Going on from a node of a graph: reading its links, and comparing those that were not seen.
+pub(crate) const LINKS_WALKED: u64 = 1_000;
+/// One of the tasks that a build consists of.
+pub(crate) const GRAPH_TASK: u64 = 1_000_000;
+
 // Merges
 
 /// Weighing a document by its terms, for an order by similarity.

@@ -428,11 +428,16 @@ impl Explaining<'_, '_> {
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
             | Operator::ColumnScan(leaf)
-            | Operator::Nearest { leaf, .. }
             | Operator::Deleted(leaf) => {
                 let takes_smallest = self.plan.smallest.is_some() && id == self.plan.root();
                 postings(&part.leaves[leaf.index()].postings, takes_smallest)
             }
+            Operator::Nearest { leaf, .. } => match self.plan.way_in(*leaf, part.base) {
+                Some(choice) if !matches!(part.leaves[leaf.index()].postings, Postings::Absent) => {
+                    choice.to_string()
+                }
+                _ => "absent".into(),
+            },
             Operator::Phrase { nth, .. } => {
                 phrase::algorithm(&self.plan.phrases[*nth as usize].spec)
             }
@@ -532,7 +537,7 @@ fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
 
 fn postings(postings: &Postings<'_>, takes_smallest: bool) -> String {
     match postings {
-        Postings::Absent => "absent".into(),
+        Postings::Absent | Postings::Neighbors => "absent".into(),
         Postings::Everything => "every document".into(),
         Postings::Inline(_) => "inline in the dictionary".into(),
         Postings::Short(_) => "short list".into(),
@@ -546,7 +551,6 @@ fn postings(postings: &Postings<'_>, takes_smallest: bool) -> String {
                 false => format!("lists of {n_terms} united in a bitmap"),
             }
         }
-        Postings::Neighbors => "all vectors compared".into(),
         Postings::Column(values) => {
             let kind = if values.column.plain().is_some() { "numbers" } else { "blocks" };
             format!("{kind} of the column compared")

@@ -22,10 +22,12 @@ impl Execution<'_> {
     fn find_some(&mut self, nth: usize) -> Result<()> {
         let filter = self.documents_of(self.plan.neighbors[nth].filter)?;
         let started = self.profile.timed.then(Instant::now);
+        // The number let through is known now.
+        self.plan.choose_ways(nth, |at, part| filter[at].len(part.n_docs))?;
         let segments: Vec<_> =
             self.plan.segments.iter().map(|part| (part.segment, part.base)).collect();
-        let (spec, leaf) = (&self.plan.neighbors[nth].spec, self.plan.neighbors[nth].leaf);
-        let found = Arc::new(find(spec, &segments, &filter)?);
+        let NeighborsPlan { spec, leaf, ways, .. } = &self.plan.neighbors[nth];
+        let (leaf, found) = (*leaf, Arc::new(find(spec, &segments, &filter, ways)?));
         self.put_neighbors(nth, &found)?;
         let took = started.map_or(0, |started| started.elapsed().as_nanos() as u64);
         self.note_neighbors(leaf, &found.counts, took);

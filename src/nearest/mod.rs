@@ -5,8 +5,10 @@
 
 mod best;
 mod neighbor;
+mod graph;
 mod scan;
 mod target;
+mod ways;
 
 use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
@@ -14,8 +16,10 @@ use crate::query::{Neighbors, NeighborsSpec, QueryVector};
 use crate::segment::reader::SegmentReader;
 use crate::sums::sums;
 use best::Best;
+use graph::{Among, Walked};
 pub(crate) use neighbor::Neighbor;
 use target::Target;
+pub(crate) use ways::{Choice, DEGREE, Figures, choose};
 
 /// Neighbours by segment, each ascending by document.
 #[derive(Debug, Default)]
@@ -33,10 +37,25 @@ pub struct VectorCounts {
     pub candidates: u64,
     /// Vectors of these that were compared.
     pub compared: u64,
+    /// Nodes of a graph whose links were read.
+    pub hops: u64,
+    /// Codes of nodes that were compared.
+    pub distances: u64,
+    /// Segments in which a walk was given up, and all vectors compared.
+    pub switched: u64,
 }
 
 sums! {
-    VectorCounts: candidates, compared;
+    VectorCounts: candidates, compared, hops, distances, switched;
+}
+
+impl VectorCounts {
+    fn add_walk(&mut self, walked: &Walked) {
+        self.compared += walked.compared;
+        self.hops += walked.counts.hops;
+        self.distances += walked.counts.distances;
+        self.switched += u64::from(walked.found.is_none());
+    }
 }
 
 impl FoundNeighbors {
@@ -71,8 +90,8 @@ pub(crate) fn bounds(spec: &NeighborsSpec, filter: u64, n_without: u64) -> (u64,
         // Only comparing tells how many are near enough.
         (Neighbors::Within(_), _) => (0, None),
         // Whether the document is there, and what it has, is found out later.
-        (Neighbors::Nearest(k), QueryVector::Document(_)) => (0, Some(k.into())),
-        (Neighbors::Nearest(k), _) => {
+        (Neighbors::Nearest(k, _), QueryVector::Document(_)) => (0, Some(k.into())),
+        (Neighbors::Nearest(k, _), _) => {
             (filter.saturating_sub(n_without).min(k.into()), Some(k.into()))
         }
     }
@@ -88,6 +107,7 @@ pub(crate) fn find(
     spec: &NeighborsSpec,
     segments: &[(SegmentReader<'_>, u64)],
     filter: &[DocIdSet],
+    ways: &[Choice],
 ) -> Result<FoundNeighbors> {
     let Some((first, _)) = segments.first() else { return Ok(FoundNeighbors::default()) };
     let target = Target::of(spec, first.schema(), segments)?;
@@ -95,9 +115,22 @@ pub(crate) fn find(
     let mut counts = vec![VectorCounts::default(); segments.len()];
     for (nth, ((segment, base), filter)) in segments.iter().zip(filter).enumerate() {
         let Some(vectors) = segment.field(spec.field).vectors()? else { continue };
-        counts[nth].candidates = filter.len(segment.n_docs());
+        let counts = &mut counts[nth];
+        counts.candidates = filter.len(segment.n_docs());
         let left_out = target.left_out(*base);
-        counts[nth].compared = scan::each(&vectors, filter, &target, |neighbor| {
+        if let Some((k, choice)) = best.n_wanted().zip(ways.get(nth).filter(|it| it.is_walk()))
+            && let Some(graph) = segment.field(spec.field).graph(vectors.n_vectors())?
+        {
+            let filter = &filter.to_test()?;
+            let among = Among { graph: &graph, vectors: &vectors, filter, left_out };
+            let walked = among.walk(&target, k, choice)?;
+            counts.add_walk(&walked);
+            if let Some(found) = walked.found {
+                found.into_iter().try_for_each(|neighbor| best.offer(nth, neighbor))?;
+                continue;
+            }
+        }
+        counts.compared += scan::each(&vectors, filter, &target, |neighbor| {
             match Some(neighbor.doc) == left_out {
                 true => Ok(()),
                 false => best.offer(nth, neighbor),

@@ -6,6 +6,7 @@ use crate::bitmap::{self, Kernel, WINDOW};
 use crate::format::column::BLOCK_DOCS;
 use crate::format::postings::SHORT_DOCS_MAX;
 use crate::format::terms::BLOCK_TERMS;
+use crate::nearest::{DEGREE, Figures};
 use crate::query::{PhraseSpec, Proximity};
 use crate::simd::arrays::gallop_ratio;
 
@@ -99,10 +100,16 @@ fn gallop_steps(ratio: f32) -> f32 {
 }
 
 impl CostModel {
-    /// Cost of comparing so many vectors of so many numbers each.
-    pub(super) fn compare_vectors_ns(&self, vectors: f64, dims: u16) -> f32 {
-        // Finding a row is like looking a document up.
-        vectors as f32 * (self.look_up_doc_ns + self.compare_number_ns * f32::from(dims))
+    /// Costs of looking for vectors of so many numbers.
+    pub(super) fn of_vectors(&self, dims: u16) -> Figures {
+        let numbers = self.compare_number_ns * f32::from(dims);
+        // Finding a row is like looking a document up; a code has a byte of the four of each number.
+        Figures {
+            vector: self.look_up_doc_ns + numbers,
+            code: self.look_up_doc_ns + numbers / 4.0,
+            links: self.open_list_ns + self.varint_ns * DEGREE,
+            test: 2.0 * self.look_up_doc_ns,
+        }
     }
 
     /// Counting the elements that two containers have in common.

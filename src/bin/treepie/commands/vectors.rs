@@ -17,10 +17,11 @@ pub(crate) struct VectorArgs {
     /// Find the K documents with the vectors nearest to another.
     ///
     /// The query then only filters, with * for all documents, unless --fuse makes one page of both. The vector is in a file,
-    /// embedding=@q.json:10, a list, embedding=[0.5,-1]:10, or that of a document, embedding=doc:15212:10. May be given
-    /// several times.
+    /// embedding=@q.json:10, a list, embedding=[0.5,-1]:10, or that of a document, embedding=doc:15212:10. Behind K may
+    /// stand the part of them that is to be found, embedding=@q.json:10,recall=.99, how many vectors a walk keeps, ef=200, or
+    /// exact, for comparing all; by default recall=.95. May be given several times.
     #[arg(help_heading = "Find", hide_short_help = true)]
-    #[arg(long, value_name = "FIELD=VECTOR:K")]
+    #[arg(long, value_name = "FIELD=VECTOR:K[,recall=N]")]
     knn: Vec<String>,
 }
 
@@ -55,21 +56,31 @@ pub(super) fn filtered_by(query: Query, nearest: Vec<Query>) -> Query {
     }
 }
 
-/// `embedding=@q.json:10`.
+/// `embedding=@q.json:10,recall=.99`.
 fn nearest(typed: &str) -> Outcome<Query> {
     let wrong = || {
         usage("reading --knn")
-            .expected("FIELD=@FILE:K, FIELD=[NUMBER,…]:K or FIELD=doc:NUMBER:K")
+            .expected(
+                "FIELD=@FILE:K, FIELD=[NUMBER,…]:K or FIELD=doc:NUMBER:K, with ,recall=N, ,ef=N or ,exact behind K",
+            )
             .found(format!("'{typed}'"))
     };
     let (field, rest) = typed.split_once('=').ok_or_else(wrong)?;
     let (vector, k) = rest.rsplit_once(':').ok_or_else(wrong)?;
+    let (k, effort) = k.split_once(',').map_or((k, None), |(k, effort)| (k, Some(effort)));
     let k: u32 = k.parse().map_err(|_| wrong())?;
     let vector = match vector.strip_prefix("doc:") {
         Some(doc) => QueryVector::Document(DocId(doc.parse().map_err(|_| wrong())?)),
         None => numbers("--knn", vector)?.into(),
     };
-    Ok(Query::nearest(field, vector, k))
+    let nearest = Query::nearest(field, vector, k);
+    Ok(match effort.map(|effort| effort.split_once('=').unwrap_or((effort, ""))) {
+        None => nearest,
+        Some(("exact", "")) => nearest.exact(),
+        Some(("recall", recall)) => nearest.recall(recall.parse().map_err(|_| wrong())?),
+        Some(("ef", n)) => nearest.ef(n.parse().map_err(|_| wrong())?),
+        Some(_) => return Err(wrong().into()),
+    })
 }
 
 /// A list of numbers, or that of a file.
