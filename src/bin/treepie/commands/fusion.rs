@@ -43,39 +43,45 @@ impl FusionArgs {
         queries: Vec<Query>,
     ) -> Outcome<SearchBuilder<'s>> {
         let Some(typed) = &self.fuse else { return Ok(search) };
-        let wrong = || {
-            let wrong = usage("reading --fuse");
-            let wrong = wrong.expected("rrf, rrf:K, sum or sum:WEIGHT, a weight between 0 and 1");
-            wrong.found(format!("'{typed}'"))
-        };
         let lists =
             self.lists.iter().map(|typed| read_list(typed)).collect::<Result<Vec<_>, _>>()?;
-        let n_others = queries.len() + lists.len();
-        let (mut fusion, mut weight) = (Fusion::rrf(), Boost::ONE);
-        match typed.split_once(':').unwrap_or((typed, "")) {
-            ("rrf", "") => {}
-            ("rrf", k) => fusion = Fusion::rrf_with(args::whole_number(k).map_err(|_| wrong())?),
-            ("sum", "") => fusion = Fusion::sum(),
-            ("sum", own) => {
-                let own: f32 = own.parse().map_err(|_| wrong())?;
-                let others = (1.0 - own) / n_others.max(1) as f32;
-                let weights = Boost::new(own).and_then(|own| Ok((own, Boost::new(others)?)));
-                let (own, others) = weights.map_err(|_| wrong())?;
-                (fusion, weight) = (Fusion::sum().own_weight(own), others);
-            }
-            _ => return Err(wrong().into()),
-        }
-        for query in queries {
-            fusion = fusion.with_weighted(query, weight);
-        }
-        for list in lists {
-            fusion = fusion.list(list.weight(weight));
-        }
-        if let Some(window) = self.window {
-            fusion = fusion.window(window);
-        }
-        Ok(search.fuse(fusion))
+        let fusion = fusion(typed, queries, lists)?;
+        Ok(search.fuse(match self.window {
+            Some(window) => fusion.window(window),
+            None => fusion,
+        }))
     }
+}
+
+/// `rrf`, `rrf:20`, `sum`, `sum:0.3`: a fusion with queries and lists beside a search's own query.
+pub(super) fn fusion(typed: &str, queries: Vec<Query>, lists: Vec<RankedList>) -> Outcome<Fusion> {
+    let wrong = || {
+        let wrong = usage("reading --fuse");
+        let wrong = wrong.expected("rrf, rrf:K, sum or sum:WEIGHT, a weight between 0 and 1");
+        wrong.found(format!("'{typed}'"))
+    };
+    let n_others = queries.len() + lists.len();
+    let (mut fusion, mut weight) = (Fusion::rrf(), Boost::ONE);
+    match typed.split_once(':').unwrap_or((typed, "")) {
+        ("rrf", "") => {}
+        ("rrf", k) => fusion = Fusion::rrf_with(args::whole_number(k).map_err(|_| wrong())?),
+        ("sum", "") => fusion = Fusion::sum(),
+        ("sum", own) => {
+            let own: f32 = own.parse().map_err(|_| wrong())?;
+            let others = (1.0 - own) / n_others.max(1) as f32;
+            let weights = Boost::new(own).and_then(|own| Ok((own, Boost::new(others)?)));
+            let (own, others) = weights.map_err(|_| wrong())?;
+            (fusion, weight) = (Fusion::sum().own_weight(own), others);
+        }
+        _ => return Err(wrong().into()),
+    }
+    for query in queries {
+        fusion = fusion.with_weighted(query, weight);
+    }
+    for list in lists {
+        fusion = fusion.list(list.weight(weight));
+    }
+    Ok(fusion)
 }
 
 /// A list of a file.
