@@ -173,7 +173,7 @@ fn nearest(typed: &str, schema: &Schema, n_topics: usize) -> Outcome<Vec<Query>>
     })?;
     let rows = read_rows(file.as_ref(), name, params.dims)?;
     if rows.len() != n_topics {
-        let expected = format!("{n_topics} rows, one for each query");
+        let expected = format!("{}, one for each query", output::plural(n_topics, "row"));
         let error = usage("reading the vectors of queries").expected(expected);
         return Err(error.found(rows.len().to_string()).in_file(file).into());
     }
