@@ -32,9 +32,8 @@ fn main() -> treepie::Result<()> {
     writer.commit()?;
     let searcher = index.searcher()?;
 
-    let typed = "shakespere sonnets";
-    let words = searcher.parse(typed)?;
-    print(&searcher, "with one of the words", &words)?;
+    let typed = "histroy of frnace";
+    print(&searcher, "with all of the words", &words_of(typed))?;
 
     // The five nearest of all titles. A parameter stands for the vector: a query text need not have its numbers.
     let nearest = searcher.parse("letters:nearest($typed, 5)")?;
@@ -42,7 +41,12 @@ fn main() -> treepie::Result<()> {
     print(&searcher, "spelled like it", &nearest)?;
 
     // Scores add up, of words and of vectors: titles that both find come first.
-    print(&searcher, "one or the other", &Query::any_of([words.clone(), nearest.clone()]))?;
+    let words = searcher.parse("france")?;
+    print(
+        &searcher,
+        "spelled like it, or with the word 'france'",
+        &Query::any_of([words.clone(), nearest.clone()]),
+    )?;
 
     // Fused, each ranks by itself, and what counts is the rank: scores of words and of vectors need not go together.
     let fused = searcher.search(&words).fuse(Fusion::rrf().with(nearest)).limit(5).run()?;
@@ -58,8 +62,8 @@ fn main() -> treepie::Result<()> {
 
     // Conditions beside are met by all that are found, so that there are five wherever five titles meet them.
     let nearest = Query::nearest("letters", vector_of(typed), 5);
-    let filtered = Query::boolean().filter(searcher.parse("history OR letters")?).must(nearest);
-    print(&searcher, "spelled like it, of those about history or letters", &filtered.build())?;
+    let filtered = Query::boolean().filter(searcher.parse("film")?).must(nearest).build();
+    print(&searcher, "spelled like it, of the films", &filtered)?;
 
     // More like this: a document's own vectors stand for themselves.
     let best = searcher.search(&words_of("paris texas")).limit(1).run()?.hits[0].doc;

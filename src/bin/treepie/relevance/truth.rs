@@ -77,12 +77,11 @@ fn next(from: &mut impl Read, row: usize, k: usize) -> Result<Option<Vec<DocId>>
     }
     let doc = |(at, number): (usize, &[u8; 4])| {
         let number = i32::from_le_bytes(*number);
-        let doc = u64::try_from(number).map(DocId).map_err(|_| {
+        u64::try_from(number).map(DocId).map_err(|_| {
             doing()
                 .expected("numbers of documents")
                 .found(format!("{number}, number {} of {n}", at + 1))
-        });
-        doc
+        })
     };
     numbers.iter().take(k).enumerate().map(doc).collect::<Result<_, _>>().map(Some)
 }
@@ -142,7 +141,7 @@ mod tests {
             (&two[..20], "reading row 2 of the truth: expected 3 neighbours, found the end"),
             (&row(&[]), "how many neighbours there are, 1 to 1048576, found 0"),
             (&row(&[1, -2, 3]), "numbers of documents, found -2, number 2 of 3"),
-            (&row(&[1]), "2 neighbours or more, found 1 (hint: --k 1"),
+            (&row(&[1]), "2 neighbours or more, found 1; --k 1"),
             (&[0xFF; 16], "1 to 1048576, found -1"),
             (b"\x93NUMPY\x01\x00", "1 to 1048576, found"),
         ] {
