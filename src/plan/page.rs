@@ -291,8 +291,8 @@ impl Plan<'_> {
         wanted: &PageWanted,
         details: &TopKDetails,
     ) -> Option<BestCosts> {
-        let TopKDetails { lists: ScoredLists { n_docs, n_lists, postings, .. }, shape, .. } =
-            *details;
+        let TopKDetails { lists, shape, .. } = details;
+        let ScoredLists { n_docs, n_lists, postings, .. } = *lists;
         let matching = self.display_estimate(self.root());
         let (costs, matches) = (self.costs, matching.documents as f64);
         let best = wanted.offset.saturating_add(wanted.limit) as f64;
@@ -307,11 +307,19 @@ impl Plan<'_> {
                 };
                 let documents = |id: &NodeId| self.display_estimate(*id).documents;
                 let candidates = with_words.map_or(matching.upper, documents);
-                Some(BestCosts::of_phrase(costs, candidates as f64, matches, n_lists, best))
+                let opening = 350.0 * n_lists as f32;
+                let finding = opening + with_words.map_or(0.0, |id| self.node(*id).cost_ns);
+                let placing =
+                    BestCosts::of_phrase(costs, candidates as f64, matches, n_lists, best);
+                Some(BestCosts {
+                    by_bounds: finding + placing.by_bounds,
+                    of_everything: finding + placing.of_everything,
+                })
             }
             (TopKStrategy::BlockMax, _) => {
                 let of_everything = costs.score_postings_ns(postings, n_docs);
-                let by_bounds = costs.by_bounds_ns(matches, n_lists, n_docs, best);
+                let is_all = *shape == Shape::AllOf;
+                let by_bounds = costs.best_of_lists_ns(is_all, lists, (matches, best));
                 Some(BestCosts::or_less(by_bounds, of_everything))
             }
             _ => None,

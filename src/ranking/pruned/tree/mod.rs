@@ -84,6 +84,9 @@ impl<'s> OpenTree<'s> {
         };
         let mut pruning = Pruning::default();
         required.raise(tree, top)?;
+        if required.offer_each(tree, top, scratch, &mut pruning)? {
+            return Ok(pruning.by(ListsKernel::RequiredWord, 0));
+        }
         let memory = &mut scratch.tree.required;
         if let Some(root) = &required.with_others
             && !required.offer_with_few(tree, top, memory, &mut pruning)?
