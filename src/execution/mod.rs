@@ -67,6 +67,16 @@ pub(crate) struct SearchPlan<'s> {
     pub(crate) branches: Vec<SearchPlan<'s>>,
 }
 
+impl SearchPlan<'_> {
+    /// Compares neighbours that were found with the nearest of all.
+    pub(crate) fn measure_recall(&mut self) -> Result<()> {
+        if let Some(execution) = self.matching.execution() {
+            execution.measure_recall()?;
+        }
+        self.branches.iter_mut().try_for_each(SearchPlan::measure_recall)
+    }
+}
+
 /// Plan of what matches.
 #[derive(Debug, Default)]
 #[expect(clippy::large_enum_variant, reason = "one for each search; a box would be an allocation")]

@@ -3,7 +3,7 @@
 use super::Execution;
 use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
-use crate::nearest::{FoundNeighbors, VectorCounts, find};
+use crate::nearest::{Choice, FoundNeighbors, VectorCounts, find};
 use crate::plan::{LeafId, NeighborsPlan, Node, NodeId, Plan};
 use std::sync::Arc;
 use std::time::Instant;
@@ -42,6 +42,33 @@ impl Execution<'_> {
                 && let Some(known) = other.found_neighbors(spec)
             {
                 self.put_neighbors(nth, &known)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares all vectors, and takes note of how many of the nearest were found without.
+    pub(crate) fn measure_recall(&mut self) -> Result<()> {
+        // The work that this takes is none of the run.
+        let profile = self.profile.clone();
+        let mut measured = vec![];
+        for nth in 0..self.plan.neighbors.len() {
+            let NeighborsPlan { filter, found, .. } = &self.plan.neighbors[nth];
+            let Some(found) = found.clone() else { continue };
+            let filter = self.documents_of(*filter)?;
+            let segments = self.plan.segments.iter().map(|part| (part.segment, part.base));
+            let segments: Vec<_> = segments.collect();
+            let NeighborsPlan { spec, leaf, .. } = &self.plan.neighbors[nth];
+            let exact = find(spec, &segments, &filter, &vec![Choice::default(); segments.len()])?;
+            measured.push((*leaf, found.recalled_of(&exact)));
+        }
+        self.profile = profile;
+        for (leaf, (nearest, recalled)) in measured {
+            let is_own = |node: &Node| node.operator.leaf() == Some(leaf);
+            let Some(node) = self.plan.nodes.iter().position(is_own) else { continue };
+            let counts = &mut self.profile.segment_mut(0).nodes[node].vectors;
+            if let Some(counts) = counts {
+                (counts.nearest, counts.recalled) = (nearest, recalled);
             }
         }
         Ok(())

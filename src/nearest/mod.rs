@@ -43,13 +43,22 @@ pub struct VectorCounts {
     pub distances: u64,
     /// Segments in which a walk was given up, and all vectors compared.
     pub switched: u64,
+    /// Nearest that comparing all vectors finds; 0 unless [recall](crate::search::Explainer::recall) was asked for.
+    pub nearest: u64,
+    /// Neighbours that are as near as these.
+    pub recalled: u64,
 }
 
 sums! {
-    VectorCounts: candidates, compared, hops, distances, switched;
+    VectorCounts: candidates, compared, hops, distances, switched, nearest, recalled;
 }
 
 impl VectorCounts {
+    /// Part of the nearest that was found; `None` unless [asked for](crate::search::Explainer::recall).
+    pub fn recall(&self) -> Option<f64> {
+        (self.nearest > 0).then(|| self.recalled as f64 / self.nearest as f64)
+    }
+
     fn add_walk(&mut self, walked: &Walked) {
         self.compared += walked.compared;
         self.hops += walked.counts.hops;
@@ -70,6 +79,17 @@ impl FoundNeighbors {
     pub(crate) fn of_segment(&self, segment: usize) -> Self {
         let own = self.segments.get(segment).cloned().unwrap_or_default();
         FoundNeighbors { segments: vec![own], counts: vec![] }
+    }
+
+    /// Number of the nearest, given by `exact`, and of neighbours here that are as near: those of equal similarity count.
+    pub(crate) fn recalled_of(&self, exact: &Self) -> (u64, u64) {
+        let similarities = |of: &Self| -> Vec<f32> {
+            of.segments.iter().flatten().map(|neighbor| neighbor.similarity).collect()
+        };
+        let (nearest, own) = (similarities(exact), similarities(self));
+        let least = nearest.iter().copied().min_by(f32::total_cmp).unwrap_or(f32::MAX);
+        let near = own.iter().filter(|similarity| **similarity >= least).count();
+        (nearest.len() as u64, near.min(nearest.len()) as u64)
     }
 
     /// Documents of all segments.

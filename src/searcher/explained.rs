@@ -88,6 +88,9 @@ impl<'a> Search<'a> {
             Ok(())
         })?;
         let all = started.elapsed();
+        if self.recall && found.stopped.is_none() {
+            plan.measure_recall()?;
+        }
         let execution = plan.matching.planned()?;
         // A plan that is not carried out is only for people, and its time none of the search.
         let is_of_search = found.is_planned || execution.plan().n_score_sets() > 0;

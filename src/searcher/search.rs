@@ -28,6 +28,8 @@ pub(super) struct Search<'a> {
     /// `None` where that is left to what is asked for.
     pub(super) estimate_from: Option<EstimateFrom>,
     pub(super) explained: Vec<DocId>,
+    /// Whether neighbours that were found are compared with the nearest of all.
+    pub(super) recall: bool,
     pub(super) meaning: Meaning<'a>,
     /// Ranked lists whose hits are fused, in their order; none where nothing is.
     pub(super) branches: Vec<FusedBranch<'a>>,
@@ -54,6 +56,7 @@ impl<'a> Search<'a> {
             stays_open: false,
             estimate_from: None,
             explained: vec![],
+            recall: false,
             meaning: Meaning::default(),
             branches: vec![],
             union: None,
