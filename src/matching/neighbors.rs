@@ -3,7 +3,7 @@
 use super::Execution;
 use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
-use crate::nearest::{Choice, FoundNeighbors, VectorCounts, find};
+use crate::nearest::{Choice, FoundNeighbors, VectorCounts, find, standing};
 use crate::plan::{LeafId, NeighborsPlan, Node, NodeId, Plan};
 use std::sync::Arc;
 use std::time::Instant;
@@ -44,6 +44,31 @@ impl Execution<'_> {
                 self.put_neighbors(nth, &known)?;
             }
         }
+        Ok(())
+    }
+
+    /// Finds the place of a document of a segment among all that are compared, for each vector whose neighbours were found.
+    pub(crate) fn place_among_neighbors(&mut self, of: (usize, u32)) -> Result<()> {
+        let profile = self.profile.clone();
+        for nth in 0..self.plan.neighbors.len() {
+            let NeighborsPlan { filter, found, .. } = &self.plan.neighbors[nth];
+            if found.is_none() {
+                continue;
+            }
+            let filter = self.documents_of(*filter)?;
+            let is_let_through = match filter.get(of.0) {
+                Some(DocIdSet::Some(windows)) => windows.contains(of.1),
+                Some(DocIdSet::Everything) => true,
+                None => false,
+            };
+            if is_let_through {
+                let segments = self.plan.segments.iter().map(|part| (part.segment, part.base));
+                let segments: Vec<_> = segments.collect();
+                let stands = standing(&self.plan.neighbors[nth].spec, &segments, &filter, of)?;
+                self.plan.neighbors[nth].standings.push((of, stands));
+            }
+        }
+        self.profile = profile;
         Ok(())
     }
 

@@ -7,6 +7,7 @@ mod best;
 mod neighbor;
 mod graph;
 mod scan;
+mod standing;
 mod target;
 mod ways;
 
@@ -18,6 +19,7 @@ use crate::sums::sums;
 use best::Best;
 use graph::{Among, Walked};
 pub(crate) use neighbor::Neighbor;
+pub(crate) use standing::{Standing, standing};
 use target::Target;
 pub(crate) use ways::{Choice, DEGREE, Figures, choose};
 
@@ -81,15 +83,18 @@ impl FoundNeighbors {
         FoundNeighbors { segments: vec![own], counts: vec![] }
     }
 
+    /// The least similarity of all.
+    pub(crate) fn least(&self) -> Option<f32> {
+        let all = self.segments.iter().flatten();
+        all.map(|neighbor| neighbor.similarity).min_by(f32::total_cmp)
+    }
+
     /// Number of the nearest, given by `exact`, and of neighbours here that are as near: those of equal similarity count.
     pub(crate) fn recalled_of(&self, exact: &Self) -> (u64, u64) {
-        let similarities = |of: &Self| -> Vec<f32> {
-            of.segments.iter().flatten().map(|neighbor| neighbor.similarity).collect()
-        };
-        let (nearest, own) = (similarities(exact), similarities(self));
-        let least = nearest.iter().copied().min_by(f32::total_cmp).unwrap_or(f32::MAX);
-        let near = own.iter().filter(|similarity| **similarity >= least).count();
-        (nearest.len() as u64, near.min(nearest.len()) as u64)
+        let least = exact.least().unwrap_or(f32::MAX);
+        let own = self.segments.iter().flatten();
+        let near = own.filter(|neighbor| neighbor.similarity >= least).count() as u64;
+        (exact.n_docs(), near.min(exact.n_docs()))
     }
 
     /// Documents of all segments.

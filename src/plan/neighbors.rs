@@ -3,7 +3,7 @@
 use super::estimate::{Estimate, Span};
 use super::{LeafId, LeafKey, Node, NodeId, Operator, Plan, SegmentPlan};
 use crate::error::Result;
-use crate::nearest::{Choice, FoundNeighbors, bounds, choose};
+use crate::nearest::{Choice, FoundNeighbors, Standing, bounds, choose};
 use crate::query::{Neighbors, NeighborsSpec, Normal};
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
@@ -19,6 +19,8 @@ pub(crate) struct NeighborsPlan {
     pub(crate) ways: Vec<Choice>,
     /// None until the plan is carried out.
     pub(crate) found: Option<Arc<FoundNeighbors>>,
+    /// Places of documents that are asked about and let through, by segment and number there; none of one without a vector.
+    pub(crate) standings: Vec<((usize, u32), Option<Standing>)>,
 }
 
 impl Plan<'_> {
@@ -65,6 +67,7 @@ impl Plan<'_> {
             leaf,
             ways: vec![],
             found: None,
+            standings: vec![],
         });
         Ok(())
     }

@@ -91,6 +91,13 @@ impl<'a> Search<'a> {
         if self.recall && found.stopped.is_none() {
             plan.measure_recall()?;
         }
+        if let (Some(execution), None) = (plan.matching.execution(), found.stopped) {
+            for doc in &self.explained {
+                let doing = "explaining what becomes of a document";
+                let (at, _, doc) = self.searcher.snapshot().locate(*doc, doing)?;
+                execution.place_among_neighbors((at, doc))?;
+            }
+        }
         let execution = plan.matching.planned()?;
         // A plan that is not carried out is only for people, and its time none of the search.
         let is_of_search = found.is_planned || execution.plan().n_score_sets() > 0;

@@ -261,3 +261,26 @@ fn bench_asks_which_field_where_there_are_several_or_none() {
     let unstored = bench("two.tp", &["--field", "w", "--truth", "truth.ivecs"]);
     unstored.fails_with(&["a stored vector in the field 'w', found none"]);
 }
+
+#[test]
+fn plans_say_why_a_document_is_no_neighbor_and_how_many_were_found() {
+    let dir = dir();
+    let explain = |query: &str, more: &[&str]| {
+        let all = [&["explain", "t.tp", query, "--knn", "v=@q.json:3", "--analyze"], more].concat();
+        dir.ok(&all)
+    };
+    let far = explain("*", &["--doc", "7"]);
+    let words = "number 8 by similarity, -22.5625, and that of the last neighbour is -1.5625";
+    assert!(far.contains(words), "{far}");
+    let even = explain("kind:odd", &["--doc", "4"]);
+    assert!(even.contains("does not meet what filters the neighbours"), "{even}");
+    let near = explain("*", &["--doc", "3"]);
+    assert!(near.contains("number 2 of the hits"), "{near}");
+    let recall = explain("*", &["--recall"]);
+    assert!(recall.contains("recall 1.00, 3 of 3"), "{recall}");
+    let json: Value =
+        serde_json::from_str(&explain("*", &["--recall", "--format", "json"])).unwrap();
+    let vectors = json["plan"]["children"][0]["actual"]["vectors"].clone();
+    assert_eq!((&vectors["nearest"], &vectors["recalled"]), (&3.into(), &3.into()), "{json}");
+    dir.run(&["explain", "t.tp", "*", "--recall"]).fails_with(&["--analyze"]);
+}
