@@ -14,7 +14,7 @@
 //! | family | operators |
 //! |---|---|
 //! | matching | All, Nothing, TermScan, Exists, Expand, ColumnScan, Nearest, Phrase, Intersect, Union, AtLeast, Deleted |
-//! | page | DocOrder, TopK, Sort, Collapse |
+//! | page | DocOrder, TopK, Sort, Collapse, Fuse |
 //! | facets | Facet, Statistics, TopHits |
 //!
 //! | of | strategies |
