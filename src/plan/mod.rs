@@ -28,7 +28,7 @@
 //! | Statistics | BlockBounds, Dictionary |
 //! | TopHits | DocOrder, Scored, Sorted |
 //! | ranks | Frequencies, Rounds, Tally, Sketch |
-//! | kernels | OneList, OneShortList, ShortestList, ShortLists, Bounds, EveryPosting, RequiredWord, Tree |
+//! | kernels | OneList, OneShortList, ShortestList, ShortLists, Bounds, EveryPosting, RequiredWord, RequiredEach, Tree |
 //!
 //! People see an intersection of one input or none that leaves documents out as a `Difference`, `DocOrder` as a `Limit`, and a count
 //! beside the page as a `Count`. Matching operators stand in [`Plan::nodes`] and those that count facets of what they find in
