@@ -12,8 +12,8 @@ use super::tree::{PlanningTimes, nanoseconds, whole_ns};
 use super::units::shortened;
 use super::windows;
 use super::{
-    Actual, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainOperator,
-    ExplainSegment, ExplainTree, NodeSegment,
+    Actual, Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode,
+    ExplainOperator, ExplainSegment, ExplainTree, NodeSegment,
 };
 use crate::error::Result;
 use crate::execution::SearchPlan;
@@ -308,6 +308,9 @@ impl Explaining<'_, '_> {
         let decisions =
             plan.decisions.iter().filter(|it| it.node == id && (runs || it.rule.is_of_lists()));
         node.decisions = decisions.map(|decision| self.decision(decision)).collect();
+        if let Operator::Nearest { leaf, .. } = operator {
+            node.decisions.extend(self.way_to_neighbors(*leaf));
+        }
         node.windows = self.windows(id);
     }
 
@@ -476,6 +479,25 @@ impl Explaining<'_, '_> {
         let reason = rules::reason(decision.rule, |leaf| self.leaf_query(leaf).to_text());
         let ways = self.plan.otherwise(decision);
         self.chosen((name, reason), decision.cost_ns, (other, decision.alternative_ns), &ways)
+    }
+
+    /// The way to the nearest that takes longest, of those in the segments, and the others.
+    fn way_to_neighbors(&self, leaf: LeafId) -> Option<Decision> {
+        let ways = self.plan.ways(leaf).iter().filter(|it| !it.rejected.is_empty());
+        let choice = ways.max_by(|a, b| a.cost_ns.total_cmp(&b.cost_ns))?;
+        let decision = Decision::accepted(choice.way.name(), choice.reason());
+        let mut decision = decision.costing(whole_ns(choice.cost_ns));
+        let mut others = choice.rejected.iter().map(|(way, ns)| (way.name(), Some(whole_ns(*ns))));
+        if let Some((name, ns)) = others.next() {
+            decision = decision.instead_of(name, ns);
+        }
+        let other = |(name, ns): (&str, _)| Alternative {
+            name: name.into(),
+            estimated_cost_ns: ns,
+            ..Alternative::default()
+        };
+        decision.others = others.map(other).collect();
+        Some(decision)
     }
 
     /// A way that was taken and why, and another, with the costs of both; and what these and further `ways` took where that was

@@ -72,6 +72,11 @@ impl Target {
         Target { metric, sum: sum(&code), code, measures }
     }
 
+    /// A target by its code.
+    pub(crate) fn of_code(metric: Metric, code: &[u8], measures: Measures) -> Self {
+        Target { metric, sum: sum(code), code: code.to_vec(), measures }
+    }
+
     /// Distance of a vector by its code, as long as that of the target; of inner products the negative one. The less the nearer.
     #[inline]
     pub(crate) fn distance(&self, code: &[u8], measures: Measures) -> f32 {
@@ -118,13 +123,10 @@ impl Codes {
         self.sums.push(sum(&self.bytes[first..]));
     }
 
-    pub(crate) fn some_pub(&self, vectors: &[u32]) -> Self {
-        self.some(vectors)
-    }
     /// Codes of some of the vectors.
-    pub(super) fn some(&self, vectors: &[u32]) -> Self {
+    pub(crate) fn some(&self, vectors: impl Iterator<Item = u32>) -> Self {
         let mut some = Codes { bytes: vec![], measures: vec![], sums: vec![], ..*self };
-        vectors.iter().for_each(|at| some.push_code(self.code(*at), self.measures(*at)));
+        vectors.for_each(|at| some.push_code(self.code(at), self.measures(at)));
         some
     }
 

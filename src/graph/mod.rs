@@ -9,6 +9,9 @@
 
 pub(crate) mod build;
 pub(crate) mod code;
+mod crew;
+pub(crate) mod curve;
+mod hash;
 mod seen;
 pub(crate) mod walk;
 

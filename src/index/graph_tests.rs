@@ -1,14 +1,21 @@
 //! Tests of graphs over vectors beside a comparison with all.
 
+use crate::bytes::Source;
 use crate::document::Document;
+use crate::error::{ErrorKind, Result};
 use crate::explain::{ExplainNode, VectorCounts};
-use crate::ids::FieldId;
+use crate::format::FileName;
+use crate::format::envelope::{SectionEntry, SectionKind};
+use crate::format::graph::links::LinksWriter;
+use crate::format::manifest::Manifest;
+use crate::ids::{DocId, FieldId};
 use crate::index::Index;
 use crate::query::{ParseOptions, Query, parse};
 use crate::schema::{Field, FieldKind, Metric, Schema, VectorParams};
+use crate::segment::file;
 use crate::segment::snapshot::Snapshot;
 use crate::segment::verify;
-use crate::storage::MemoryStorage;
+use crate::storage::{MemoryStorage, Storage};
 use crate::writer::{MergePolicy, WriterOptions};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -167,7 +174,7 @@ impl Case {
                 let exact = self.found(query.clone().exact(), &to, below);
                 assert!(exact.len() == wanted && exact.iter().all(is_near), "{exact:?} {naive:?}");
                 for query in
-                    [query.clone().ef(1), query.clone().recall(0.5), query.clone().ef(3_000)]
+                    [query.clone().ef(1), query.clone().recall(0.5), query.clone().ef(20 * k)]
                 {
                     assert_eq!(self.found(query, &to, below).len(), wanted);
                 }
@@ -233,8 +240,6 @@ fn walks_compare_less_and_plans_say_how_much() {
 
 /// The only segment's sections of the field.
 fn sections(case: &Case) -> Vec<Vec<u8>> {
-    use crate::bytes::Source;
-    use crate::format::envelope::SectionKind;
     let snapshot = Snapshot::open(&*case.storage).unwrap();
     let mut segments = snapshot.readers();
     let segment = segments.next().unwrap();
@@ -261,4 +266,152 @@ fn graphs_are_of_the_same_bytes_with_any_threads_and_merged_or_not() {
         merged(Case::new(Metric::Cosine, true, 1_000, 4, || WriterOptions::new().threads(2)));
     assert!(sections(&parts) == sections(&again));
     parts.verify();
+}
+
+struct Forged {
+    index: Index,
+    storage: Arc<MemoryStorage>,
+}
+
+type Sections = Vec<(SectionEntry, Vec<u8>)>;
+
+/// An index whose only segment has other sections, all with right checksums.
+fn forged(case: &Case, alter: impl FnOnce(&mut Sections)) -> Forged {
+    let snapshot = Snapshot::open(&*case.storage).unwrap();
+    let segment = snapshot.readers().next().unwrap();
+    let read = |entry: &SectionEntry| {
+        let section = segment.file().section(entry.field, entry.kind).unwrap();
+        (*entry, section.bytes(0..section.len()).unwrap().to_vec())
+    };
+    let mut sections: Sections = segment.file().entries().iter().map(read).collect();
+    alter(&mut sections);
+    let storage = Arc::new(MemoryStorage::new());
+    let mut writer = file::create(&*storage, segment.id()).unwrap();
+    for (entry, bytes) in sections {
+        writer.start_section(entry.field, entry.kind, entry.codec).unwrap();
+        writer.write(&bytes).unwrap();
+        writer.end_section().unwrap();
+    }
+    let seal = file::seal(writer).unwrap();
+    let names: Vec<String> = case.storage.list().unwrap().into_iter().map(|it| it.name).collect();
+    let generation = |name: &str| match FileName::parse(name) {
+        Some(FileName::Manifest(generation)) => Some(generation),
+        _ => None,
+    };
+    let newest = names.iter().max_by_key(|name| generation(name)).unwrap();
+    let read = |name: &str| {
+        let file = case.storage.open(name).unwrap();
+        let mut bytes = vec![0; file.len() as usize];
+        file.read_at(0, &mut bytes).unwrap();
+        bytes
+    };
+    let write = |name: &str, bytes: &[u8]| {
+        let mut file = storage.create(name).unwrap();
+        file.write_all(bytes).unwrap();
+        file.sync().unwrap();
+    };
+    let mut manifest = Manifest::decode(&read(newest), generation(newest).unwrap()).unwrap();
+    manifest.segments[0].seal = seal;
+    write(newest, &manifest.encode().unwrap());
+    names.iter().filter(|name| name.starts_with("del-")).for_each(|name| write(name, &read(name)));
+    Forged { index: Index::options().open_storage(storage.clone()).unwrap(), storage }
+}
+
+/// All that is wrong with an index.
+fn damage(of: &Forged) -> String {
+    let snapshot = Snapshot::open(&*of.storage).unwrap();
+    let mut all = String::new();
+    for segment in snapshot.readers() {
+        verify::verify(segment, |error| all += &error.to_string());
+    }
+    all
+}
+
+fn change(sections: &mut Sections, kind: SectionKind, change: impl FnOnce(&mut Vec<u8>)) {
+    let section = sections.iter_mut().find(|(entry, _)| entry.kind == kind).unwrap();
+    change(&mut section.1);
+}
+
+#[test]
+fn forged_graphs_give_an_error_or_as_many_hits_as_there_are() {
+    let case = Case::new(Metric::L2, false, 500, 1, one_thread);
+    let (mut random, mut n_errors, mut n_right) = (Random(9), 0, 0);
+    for nth in 0..600 {
+        let kind = SectionKind::GRAPH[nth % SectionKind::GRAPH.len()];
+        let index = forged(&case, |sections| {
+            change(sections, kind, |bytes| match random.below(8) {
+                0 => bytes.truncate(random.below(bytes.len() as u64) as usize),
+                1 => bytes.push(0),
+                2 => bytes.fill(random.below(256) as u8),
+                _ => {
+                    for _ in 0..1 + random.below(3) {
+                        let at = random.below(bytes.len() as u64) as usize;
+                        bytes[at] = random.below(256) as u8;
+                    }
+                }
+            });
+        });
+        let query = Query::nearest("walked", random.vector(), 10).ef(40);
+        match index.index.searcher().unwrap().search(&query).limit(10).run() {
+            Ok(page) => {
+                assert_eq!(page.hits.len(), 10, "{}", kind.name());
+                n_right += 1;
+            }
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+                n_errors += 1;
+            }
+        }
+    }
+    assert!(n_errors > 100 && n_right > 100, "{n_errors} {n_right}");
+}
+
+#[test]
+fn nodes_that_nothing_leads_to_and_missing_sections_are_told_or_made_up_for() {
+    let case = Case::new(Metric::L2, false, 500, 1, one_thread);
+    let to = Random(4).vector();
+    let query = Query::nearest("walked", &to[..], 10).ef(100);
+    let found = |index: &Index| -> Result<Vec<DocId>> {
+        let page = index.searcher()?.search(&query).limit(10).run()?;
+        Ok(page.hits.iter().map(|hit| hit.doc).collect())
+    };
+    let right = found(&case.index).unwrap();
+    // No links at all, and a ring.
+    let snapshot = Snapshot::open(&*case.storage).unwrap();
+    let segment = snapshot.readers().next().unwrap();
+    let graph = segment.field(FieldId(0)).graph(segment.n_docs()).unwrap().unwrap();
+    let n = graph.n_nodes();
+    for is_ring in [false, true] {
+        let (mut writer, mut links) = (LinksWriter::default(), vec![]);
+        for node in 0..n {
+            let next = [(node + 1) % n];
+            writer.add(if is_ring { &next } else { &[] }, &mut links);
+        }
+        let at = writer.finish();
+        let index = forged(&case, |sections| {
+            change(sections, SectionKind::LINKS, |bytes| *bytes = links);
+            change(sections, SectionKind::LINKS_AT, |bytes| *bytes = at);
+        });
+        assert_eq!(found(&index.index).unwrap().len(), 10);
+        if !is_ring {
+            assert_eq!(found(&index.index).unwrap(), right, "all are compared");
+            assert!(damage(&index).contains("no link leads to"));
+        }
+    }
+    for kind in SectionKind::GRAPH {
+        let index = forged(&case, |sections| sections.retain(|(entry, _)| entry.kind != kind));
+        let error = found(&index.index).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+        assert!(damage(&index).contains(kind.name()), "{}", kind.name());
+    }
+    let index = forged(&case, |sections| {
+        sections.retain(|(entry, _)| !SectionKind::GRAPH.contains(&entry.kind));
+    });
+    assert_eq!(found(&index.index).unwrap(), right, "without a graph all are compared");
+    // Another code than that of a row is seen, and does no harm.
+    let index = forged(&case, |sections| {
+        change(sections, SectionKind::CODES, |bytes| bytes[16] ^= 1);
+    });
+    assert_eq!(found(&index.index).unwrap().len(), 10);
+    assert!(damage(&index).contains("not the code of row"));
 }

@@ -15,9 +15,15 @@ use crate::graph::walk::{Counts, Ended, Nodes, Scratch, Through, walk, walk_amon
 use crate::graph::{ENTRIES, TOP_NODES};
 use crate::segment::file::Section;
 use crate::segment::graph::FieldGraph;
+use std::cell::Cell;
 
 /// Documents beside those that are wanted which are compared by their vectors, since codes are not exact.
 const BESIDE_WANTED: usize = 8;
+
+thread_local! {
+    /// Memory of walks of this thread.
+    static SCRATCH: Cell<Scratch> = Cell::default();
+}
 
 /// The vectors of a segment, and which of them are looked at.
 pub(super) struct Among<'a, 's> {
@@ -52,7 +58,7 @@ impl Among<'_, '_> {
     }
 
     fn walk_held(&self, target: &Target, k: usize, choice: &Choice) -> Result<Walked> {
-        let (mut scratch, mut counts) = (Scratch::default(), Counts::default());
+        let (mut scratch, mut counts) = (SCRATCH.take(), Counts::default());
         let (mut near, mut all_ended) = (vec![], Ended::Beam);
         for code in target.codes() {
             let ended = self.walk_to(&code, choice, &mut counts, &mut scratch)?;
@@ -61,6 +67,7 @@ impl Among<'_, '_> {
                 all_ended = ended;
             }
         }
+        SCRATCH.set(scratch);
         near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut walked = Walked { counts, ended: all_ended, found: None, compared: 0 };
         if walked.ended == Ended::Beam {

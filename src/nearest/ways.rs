@@ -117,6 +117,17 @@ impl Choice {
         self.way != Way::Exact
     }
 
+    /// Reason for the way, in words.
+    pub(crate) fn reason(&self) -> String {
+        match self.way {
+            Way::Exact => "comparing all that is let through takes less than a walk".into(),
+            Way::Walk(_) => format!(
+                "a walk that keeps {} compares about {:.0} codes and finds about {:.3} of the nearest",
+                self.ef, self.distances, self.recall
+            ),
+        }
+    }
+
     /// Whether a walk that did so much may go on: it has not taken too long, and around the vector no less is let through than
     /// elsewhere. If it is, a walk in two hops ends at the border of what is let through, wherever the nearest are, and one
     /// through all comes to more that are about as far than codes can tell apart.
@@ -197,13 +208,15 @@ impl Sizes {
         if (TWO_HOPS_FROM..1.0).contains(&share) {
             rejected.push((other.0, other.1.1));
         }
-        if let_through <= few || exact.cost_ns <= cost_ns {
+        // Who says how large a walk is to be wants one, however long it takes.
+        let is_asked_for = matches!(effort, Effort::Kept(_));
+        if let_through <= few || exact.cost_ns <= cost_ns && !is_asked_for {
             rejected.insert(0, (way, cost_ns));
             return Choice { rejected, ..exact };
         }
         rejected.insert(0, (Way::Exact, exact.cost_ns));
         let recall = recall_at(curve, ef / (wanted / K_OF_CURVE).max(1.0));
-        let (ef, figures) = (ef as u32, Some(figures));
+        let (ef, figures) = (ef as u32, (!is_asked_for).then_some(figures));
         Choice {
             way,
             ef,
@@ -359,6 +372,8 @@ mod tests {
         assert_eq!([way(1_000_000), way(700_000)], [Way::Walk(Through::All); 2]);
         // Small segments are compared whole.
         assert_eq!(cheapest(200, 200, Effort::default()).way, Way::Exact);
+        assert_eq!(cheapest(200, 200, Effort::Kept(20)).way, Way::Exact);
+        assert_eq!(cheapest(300, 300, Effort::Kept(20)).way, Way::Walk(Through::All));
         let chosen = cheapest(1_000_000, 1_000_000, Effort::default());
         assert_eq!((chosen.ef, chosen.rejected.len()), (130, 1));
         assert!((chosen.recall - 0.96).abs() < 0.001, "{chosen:?}");

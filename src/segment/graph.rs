@@ -31,7 +31,7 @@ impl<'s> FieldGraph<'s> {
         n_rows: u32,
         dims: u16,
     ) -> Result<Option<Self>> {
-        if SectionKind::GRAPH.iter().all(|kind| file.section(Some(field), *kind).is_none()) {
+        if !has_graph(file, field) {
             return Ok(None);
         }
         let section = |kind| file.require(Some(field), kind);
@@ -145,7 +145,15 @@ impl<'s> FieldGraph<'s> {
 
 /// Reads the curve of a graph.
 pub(crate) fn read_curve(file: &SegmentFile, field: FieldId) -> Result<Option<StoredCurve>> {
-    file.section(Some(field), SectionKind::CURVE).map(curve::read).transpose()
+    match has_graph(file, field) {
+        true => curve::read(file.require(Some(field), SectionKind::CURVE)?).map(Some),
+        false => Ok(None),
+    }
+}
+
+/// Whether a file has a section of a graph; it has all then, unless it is damaged.
+fn has_graph(file: &SegmentFile, field: FieldId) -> bool {
+    SectionKind::GRAPH.iter().any(|kind| file.section(Some(field), *kind).is_some())
 }
 
 /// A graph to be written.

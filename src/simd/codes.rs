@@ -184,7 +184,7 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Of no rows.
+    /// Measures of no rows.
     pub(crate) const NONE: Measured =
         Measured { scales: [0.0; STRIP], squares: [f32::INFINITY; STRIP], extras: [0.0; STRIP] };
 }

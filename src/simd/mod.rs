@@ -116,7 +116,7 @@ pub(crate) mod widths;
 pub(crate) mod windows;
 
 #[cfg(test)]
-use steps::each_step;
+pub(crate) use steps::each_step;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 use steps::has_neon;
 #[cfg(target_arch = "x86_64")]

@@ -81,7 +81,7 @@ fn find() -> Step {
 }
 
 #[cfg(test)]
-pub(super) use tests::each_step;
+pub(crate) use tests::each_step;
 
 #[cfg(test)]
 mod tests {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     /// Once for each step that the machine has: until the next, kernels of this thread are those of that step.
-    pub(in crate::simd) fn each_step() -> impl Iterator<Item = ()> {
+    pub(crate) fn each_step() -> impl Iterator<Item = ()> {
         struct Steps(usize);
 
         impl Iterator for Steps {

@@ -1,14 +1,14 @@
 //! Candidates for the neighbours of each vector.
 //!
-//! Of those in one direction only the nearest is kept, and of these the nearest [`CAPACITY`](Tuning::capacity). Which these are
-//! depends on all that were offered and not on their order: candidates may come from any thread at any time.
+//! Only the nearest in each direction is kept, and in all a [number](Tuning::capacity) of the nearest. These depend on all that
+//! were offered and not on their order: candidates may come from any thread at any time.
 
-use super::Tuning;
-use super::crew::{self, lock};
-use super::hash::mixed;
 use super::space::{Space, Strips};
+use super::tuning::Tuning;
 use crate::error::Result;
-use crate::simd::codes::{GROUP_OF_STRIP, STRIP, pack};
+use crate::graph::crew::{self, lock};
+use crate::graph::hash::mixed;
+use crate::simd::codes::{GROUP_OF_STRIP, pack};
 use rayon::ThreadPool;
 use std::sync::{Arc, Mutex};
 
@@ -103,7 +103,10 @@ impl Candidates {
 
     /// Takes the candidates of the vectors of a shard out, the nearest of each first.
     pub(super) fn take(&self, shard: usize) -> Vec<Vec<u64>> {
-        let taken = std::mem::take(&mut *lock(&self.shards[shard]));
+        let mut taken = std::mem::take(&mut *lock(&self.shards[shard]));
+        // A vector that nobody was offered for has none.
+        taken.lens.resize(SHARD, 0);
+        taken.keys.resize(SHARD * self.capacity, 0);
         let keys = taken.keys.chunks(self.capacity).zip(&taken.lens);
         keys.map(|(keys, len)| {
             let mut keys = keys[..usize::from(*len)].to_vec();

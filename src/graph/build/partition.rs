@@ -1,14 +1,14 @@
 //! Partition of all vectors into leaves, which overlap.
 //!
-//! Of the vectors some are leaders, those of the least hashes, and each vector goes with its nearest: with several at first, so that
+//! Leaders are the vectors of the least hashes, and each vector goes with its nearest: with several at first, so that
 //! vectors near each other meet in some leaf whatever border is between them, and with one in the end.
 
-use super::Tuning;
 use super::candidates::Candidates;
-use super::crew;
 use super::leaves::Leaves;
 use super::space::{Space, Strips};
+use super::tuning::Tuning;
 use crate::error::Result;
+use crate::graph::crew;
 use crate::graph::walk::key_of;
 use crate::simd::codes::{STRIP, at_most};
 use rayon::ThreadPool;
@@ -21,7 +21,7 @@ pub(super) const VECTORS_MAX: usize = FIRST as usize;
 /// Vectors that are compared with leaders in one task.
 const TASK: usize = 4_096;
 
-/// What the tasks of a partition share.
+/// A partition, as its tasks share it.
 #[derive(Debug)]
 pub(super) struct Partition {
     pub(super) space: Arc<Space>,
@@ -68,7 +68,7 @@ impl Partition {
 
     /// Leaders of some members: each the nearest to the one before that is left.
     fn leaders(&self, members: &[u32]) -> Vec<u32> {
-        let n = (self.tuning.leaders_a_leaf * members.len()).div_ceil(self.tuning.leaf);
+        let n = (self.tuning.leaders_of_leaf * members.len()).div_ceil(self.tuning.leaf);
         let n = n.clamp(2, self.tuning.leaders_max).min(members.len());
         let key = |at: &u32| (self.hashes[*at as usize], *at);
         let mut all: Vec<u32> = members.iter().map(|member| member & !FIRST).collect();

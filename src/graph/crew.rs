@@ -1,4 +1,4 @@
-//! Tasks of a build, on the threads of a pool and on the one that waits for them.
+//! Tasks on the threads of a pool and on the one that waits for them.
 
 use crate::budget::{self, ns};
 use crate::error::Result;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 ///
 /// # Errors
 ///
-/// Those of the [budget](crate::budget) of this thread, which is asked between tasks.
+/// Whatever the [budget](crate::budget) of this thread says, which is asked between tasks.
 pub(super) fn map<T: Send + 'static>(
     pool: Option<&ThreadPool>,
     n: usize,
