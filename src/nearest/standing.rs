@@ -46,7 +46,7 @@ pub(crate) fn standing(
         })?;
     }
     Ok(own.map(|similarity| {
-        // Of documents as near as each other, the first in the index comes first.
+        // The first in the index comes first of documents as near as each other.
         let nearer = before.iter().filter(|it| **it >= similarity).count()
             + behind.iter().filter(|it| **it > similarity).count();
         Standing { similarity, rank: nearer as u64 + 1 }
