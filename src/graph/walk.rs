@@ -51,7 +51,7 @@ pub(crate) struct Counts {
     pub(crate) distances: u64,
     /// Nodes of which it was asked whether they are wanted.
     pub(crate) tests: u64,
-    /// Those of these that are.
+    /// Wanted ones of these.
     pub(crate) wanted: u64,
 }
 

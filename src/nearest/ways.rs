@@ -328,7 +328,7 @@ mod tests {
     fn curve() -> StoredCurve {
         let point = |ef, recall, distances| StoredPoint { ef, recall, distances, hops: ef + 5 };
         let points = vec![point(10, 7_000, 400), point(40, 9_000, 1_000), point(160, 9_800, 3_000)];
-        StoredCurve { n_samples: 128, repaired: 0, points }
+        StoredCurve { n_samples: 128, points }
     }
 
     fn cheapest(n: u32, let_through: u64, effort: Effort) -> Choice {

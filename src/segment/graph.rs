@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::format::envelope::SectionKind;
+use crate::format::graph::DEGREE_MAX;
 use crate::format::graph::codes::{self, Code, Codes};
 use crate::format::graph::curve::{self, StoredCurve};
 use crate::format::graph::links::{Links, LinksWriter};
@@ -10,6 +11,9 @@ use crate::format::graph::upper::{self, LevelParts, Upper};
 use crate::graph::TOP_NODES;
 use crate::ids::FieldId;
 use crate::segment::file::{Section, SegmentFile, SegmentFileWriter};
+
+const _: () =
+    assert!(crate::graph::DEGREE_MAX <= DEGREE_MAX, "graphs have no more links than are written");
 
 /// Bytes that are written at once.
 const WRITE_BYTES: usize = 1 << 20;

@@ -9,6 +9,7 @@ use crate::format::graph::curve::{StoredCurve, StoredPoint};
 use crate::format::graph::upper::LevelParts;
 use crate::graph::build::{Tuning, build};
 use crate::graph::code::{Codes, Measures};
+use crate::graph::curve::{CURVE_SAMPLES, CurvePoint, curve};
 use crate::graph::{Graph, Level};
 use crate::ids::FieldId;
 use crate::schema::{Field, VectorParams};
@@ -95,7 +96,8 @@ impl GraphBuffer {
         }
         drop(places);
         let codes = Arc::new(codes);
-        let graph = build(&codes, &Tuning::default(), None)?;
+        let graph = Arc::new(build(&codes, &Tuning::DEFAULT, None)?);
+        let curve = measured(&codes, &graph)?;
         let (starts, rows) = rows_of_nodes(&graph.order, &of_rows);
         let code = |node: u32| {
             let at = graph.order.get(node as usize).copied().unwrap_or_default();
@@ -111,15 +113,14 @@ impl GraphBuffer {
             link_starts: &graph.links.starts,
             links: &graph.links.to,
             levels: &levels,
-            curve: &curve(&graph),
+            curve: &curve,
         };
         parts.write(field, builder.file())
     }
 }
 
 fn parts_of_level(Level { nodes, links }: &Level) -> LevelParts<'_> {
-    let starts = links.starts.get(..=nodes.len()).unwrap_or(&links.starts);
-    LevelParts { nodes, starts, links: &links.to }
+    LevelParts { nodes, starts: &links.starts, links: &links.to }
 }
 
 fn is_at(codes: &Codes, place: u32, code: &[u8], measures: Measures) -> bool {
@@ -145,10 +146,14 @@ fn rows_of_nodes(order: &[u32], of_rows: &[u32]) -> (Vec<u32>, Vec<u32>) {
     (starts, rows)
 }
 
-/// Stands for the real one.
-fn curve(graph: &Graph) -> StoredCurve {
-    let n = graph.order.len() as u32;
-    let point = |ef: u32, recall| StoredPoint { ef, recall, distances: (ef * 16).min(n), hops: ef };
-    let points = vec![point(10, 8_000), point(40, 9_500), point(160, 9_900)];
-    StoredCurve { n_samples: 0, repaired: 0, points }
+/// The curve of a graph as it is written.
+fn measured(codes: &Arc<Codes>, graph: &Arc<Graph>) -> Result<StoredCurve> {
+    let point = |it: CurvePoint| StoredPoint {
+        ef: it.ef.into(),
+        recall: it.recall.into(),
+        distances: it.distances,
+        hops: it.hops,
+    };
+    let points = curve(codes, graph, None)?.into_iter().map(point).collect();
+    Ok(StoredCurve { n_samples: codes.len().min(CURVE_SAMPLES) as u32, points })
 }

@@ -1,4 +1,4 @@
-//! Nodes of a graph, and the rows of each: several where vectors have one code.
+//! Nodes of a graph, and the rows of each.
 //!
 //! Written by [`encode`], read by [`Nodes`].
 //!

@@ -1,4 +1,4 @@
-//! Upper levels of a graph: samples of its nodes, where walks begin.
+//! Upper levels of a graph, where walks begin.
 //!
 //! Written by [`encode`], read by [`Upper`].
 //!
