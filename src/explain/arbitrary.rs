@@ -205,6 +205,8 @@ impl Bytes<'_> {
                 hops: of.number(),
                 distances: of.number(),
                 switched: of.number(),
+                nearest: of.number(),
+                recalled: of.number(),
             }),
             positions: self
                 .maybe(|of| PositionCounts { candidates: of.number(), positions: of.number() }),

@@ -244,6 +244,8 @@ mod tests {
                 hops: number(),
                 distances: number(),
                 switched: number(),
+                nearest: number(),
+                recalled: number(),
             }),
             positions: Some(PositionCounts { candidates: number(), positions: number() }),
             ranking: Some(ranking),

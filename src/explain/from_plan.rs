@@ -51,7 +51,8 @@ pub(crate) fn explain(
     let plan = search.matching.plan()?;
     let ids = plan.segments.iter().map(|part| part.segment.id().to_string()).collect();
     let windows_left = Cell::new(windows::WINDOWS_MAX);
-    let explaining = Explaining { search, plan, schema, run, ids, windows_left };
+    let branches = branches(search, schema, run)?;
+    let explaining = Explaining { search, plan, schema, run, ids, branches, windows_left };
     let mut tree = ExplainTree::new("", explaining.root());
     let segments = plan.segments.iter().zip(&explaining.ids).map(|(part, id)| ExplainSegment {
         id: id.clone(),
@@ -84,6 +85,23 @@ pub(crate) fn explain(
     Ok(tree)
 }
 
+/// Plans of the queries whose hits are fused.
+fn branches(
+    search: &SearchPlan<'_>,
+    schema: &Schema,
+    run: Option<Run<'_>>,
+) -> Result<Vec<ExplainNode>> {
+    let branches = search.branches.iter().enumerate();
+    let tree = |(nth, branch): (usize, &SearchPlan<'_>)| {
+        let run = match run.and_then(|run| run.found.branches.get(nth)) {
+            Some(found) => Some(Run::of_branch(found, branch.matching.planned()?.profile())),
+            None => None,
+        };
+        Ok(explain(branch, schema, run)?.plan)
+    };
+    branches.map(tree).collect()
+}
+
 struct Explaining<'e, 's> {
     search: &'e SearchPlan<'s>,
     /// Operators that find what matches.
@@ -92,6 +110,8 @@ struct Explaining<'e, 's> {
     run: Option<Run<'e>>,
     /// Ids of the segments, in hexadecimal.
     ids: Vec<String>,
+    /// Plans of the queries whose hits are fused.
+    branches: Vec<ExplainNode>,
     /// Windows that the maps of further leaves may have.
     windows_left: Cell<u64>,
 }
@@ -102,6 +122,8 @@ enum Planned<'p> {
     Matching(NodeId, Vec<Query>, Vec<Query>),
     Count,
     Page(&'p PageDetails),
+    /// List from outside, with its keys and those whose documents are ranked.
+    Outside(u64, u64),
     Facet(&'p FacetAt<'p>),
 }
 
@@ -125,6 +147,9 @@ impl Explaining<'_, '_> {
         let page_node = has_page.then_some(Planned::Page(details));
         for planned in is_counted.then_some(Planned::Count).into_iter().chain(page_node) {
             root = self.node(planned, vec![root]).0;
+        }
+        if let PageDetails::Fuse(details) = details {
+            self.put_branches(details, &mut root);
         }
         root.decisions.extend(described.and_then(|page| page.is_kept).map(page::cache_decision));
         let scores = (0..self.plan.n_score_sets()).map(|_| "for scores: ".to_owned());
@@ -193,6 +218,8 @@ impl Explaining<'_, '_> {
             Planned::Page(PageDetails::TopK(details)) => self.top_k(details, node),
             Planned::Page(PageDetails::Sort(details)) => self.sort(details, node),
             Planned::Page(PageDetails::Collapse(details)) => self.collapse(details, node),
+            Planned::Page(PageDetails::Fuse(details)) => self.fuse(details, node),
+            Planned::Outside(n_keys, n_ranked) => self.outside(n_keys, n_ranked, node),
             Planned::Facet(at) => match &at.node.operator {
                 FacetOperator::Facet(FacetStrategy::Values(plan)) => at.values(plan, node),
                 FacetOperator::Facet(FacetStrategy::Ranges(plan)) => at.ranges(plan, node),

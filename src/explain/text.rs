@@ -233,6 +233,12 @@ impl Page<'_> {
                 parts.push(plain(number_of(counts.distances, "code") + " in " + &hops));
             }
             let given_up = || number_of(counts.switched, "walk") + " given up";
+            if let Some(recall) = counts.recall() {
+                parts.push(plain(format!(
+                    "recall {recall:.2}, {} of {}",
+                    counts.recalled, counts.nearest
+                )));
+            }
             parts.extend((counts.switched > 0).then(|| piece(Style::Bad, given_up())));
         }
         if let Some(counts) = &actual.positions {

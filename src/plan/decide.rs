@@ -69,7 +69,7 @@ impl Plan<'_> {
         match self.goal {
             // If everything is kept, for facets or for finding the best of it, no page ends anything.
             _ if self.keeps_matches => {}
-            Goal::Count if !node.estimate.is_empty() && node.estimate.known().is_some() => {
+            Goal::Count if !node.estimate.is_empty() && self.is_answered() => {
                 // Nothing runs, so nothing else is left to decide.
                 self.record(root, Rule::CountIsKnown, 0.0, reading);
             }
@@ -205,9 +205,10 @@ impl Plan<'_> {
         self.record(id, Rule::PositionsLast { is_beside_others }, cost_ns, each);
     }
 
-    /// Whether the plan itself is the answer.
+    /// Whether the plan itself is the answer. Of neighbours only the number in all segments together is known.
     fn is_answered(&self) -> bool {
-        self.counts(self.root()) && self.node(self.root()).estimate.known().is_some()
+        let root = self.root();
+        self.counts(root) && self.segments.iter().all(|part| part.estimate(root).known().is_some())
     }
 
     /// Whether only the number of documents of this operator is wanted.

@@ -3,7 +3,7 @@
 use super::estimate::{Estimate, Span};
 use super::{LeafId, LeafKey, Node, NodeId, Operator, Plan, SegmentPlan};
 use crate::error::Result;
-use crate::nearest::{Choice, FoundNeighbors, choose};
+use crate::nearest::{Choice, FoundNeighbors, Standing, bounds, choose};
 use crate::query::{Neighbors, NeighborsSpec, Normal};
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
@@ -19,6 +19,8 @@ pub(crate) struct NeighborsPlan {
     pub(crate) ways: Vec<Choice>,
     /// None until the plan is carried out.
     pub(crate) found: Option<Arc<FoundNeighbors>>,
+    /// Places of documents that are asked about and let through, by segment and number there; none of one without a vector.
+    pub(crate) standings: Vec<((usize, u32), Option<Standing>)>,
 }
 
 impl Plan<'_> {
@@ -65,6 +67,7 @@ impl Plan<'_> {
             leaf,
             ways: vec![],
             found: None,
+            standings: vec![],
         });
         Ok(())
     }
@@ -143,6 +146,11 @@ impl Plan<'_> {
         self.neighbors_of(leaf).map_or(&[], |it| &it.ways)
     }
 
+    /// Documents with a vector.
+    fn n_with(&self, leaf: LeafId) -> u64 {
+        self.segments.iter().map(|it| u64::from(it.leaves[leaf.index()].documents)).sum()
+    }
+
     /// Bytes of a vector that a leaf compares.
     pub(crate) fn row_len(&self, leaf: LeafId) -> u64 {
         u64::from(self.dims(leaf)) * size_of::<f32>() as u64
@@ -171,25 +179,26 @@ impl Plan<'_> {
         })
     }
 
-    /// Limits the estimates of all operators, in all segments together, to the neighbours that are asked for.
+    /// Bounds the estimates of all operators, in all segments together, by the neighbours that are asked for.
     pub(super) fn limit_estimates(&self, estimates: &mut [Estimate]) {
         for (at, node) in self.nodes.iter().enumerate().take(estimates.len()) {
-            let upper = |id: &NodeId| estimates[id.index()].upper;
             // Inputs stand before the operators that read them.
-            let most = match &node.operator {
-                Operator::Nearest { leaf, .. } => {
-                    match self.neighbors_of(*leaf).map(|it| it.spec.wanted) {
-                        Some(Neighbors::Nearest(k, _)) => Some(k.into()),
-                        _ => None,
-                    }
+            let of = |inputs| self.inputs(inputs).iter().map(|id| estimates[id.index()]);
+            let (least, most) = match &node.operator {
+                Operator::Nearest { leaf, input } => {
+                    let without = self.n_docs().saturating_sub(self.n_with(*leaf));
+                    let (filter, it) = (of(input).next(), self.neighbors_of(*leaf));
+                    let Some((filter, it)) = filter.zip(it) else { continue };
+                    bounds(&it.spec, filter.lower, without)
                 }
-                Operator::Intersect { all, .. } => self.inputs(all).iter().map(upper).min(),
-                Operator::Union { any } => self.inputs(any).iter().map(upper).reduce(|a, b| a + b),
-                _ => None,
+                Operator::Intersect { all, .. } => (0, of(all).map(|it| it.upper).min()),
+                Operator::Union { any } => (0, Some(of(any).map(|it| it.upper).sum())),
+                _ => continue,
             };
-            let Some(most) = most else { continue };
-            let Estimate { documents, upper, .. } = &mut estimates[at];
-            (*documents, *upper) = ((*documents).min(most), (*upper).min(most));
+            let Estimate { documents, lower, upper, .. } = &mut estimates[at];
+            *upper = (*upper).min(most.unwrap_or(u64::MAX));
+            *lower = (*lower).max(least).min(*upper);
+            *documents = (*documents).clamp(*lower, *upper);
         }
     }
 

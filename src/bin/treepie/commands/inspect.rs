@@ -124,6 +124,14 @@ enum What {
         #[arg(value_parser = args::whole_number::<u64>)]
         number: u64,
     },
+    /// Vectors of each field by segment: how many, how long, in how many bytes.
+    ///
+    /// Reads all of them.
+    Vectors {
+        /// Only those of a field.
+        #[arg(long, value_name = "FIELD")]
+        field: Option<String>,
+    },
     /// Bytes by part: sections, terms, lists, containers.
     ///
     /// A page also has what could be left out, the largest lists, and what is in memory now.
@@ -201,6 +209,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
             }
             print_postings(&mut out, format, &index, &lists)?;
         }
+        What::Vectors { field } => print_vectors(&mut out, format, &index, field.as_deref())?,
         What::Document { number } => print_document(&mut out, format, &index, number)?,
         What::Storage { .. } => print_storage(&mut out, format, &index, opened.disk_usage()?)?,
         // Needs no index, and was printed above.
@@ -385,6 +394,50 @@ fn print_document(out: &mut Output, format: Format, index: &Inspector, number: u
         }
     }
     Ok(())
+}
+
+fn print_vectors(
+    out: &mut Output,
+    format: Format,
+    index: &Inspector,
+    field: Option<&str>,
+) -> Outcome<()> {
+    let names = [
+        "field",
+        "segment",
+        "dims",
+        "metric",
+        "documents",
+        "with",
+        "without",
+        "vectors",
+        "bytes",
+        "shortest",
+        "longest",
+    ];
+    let segments = index.segments();
+    let mut table = Table::new(out, format, &names)?;
+    for info in index.vectors(field)? {
+        table.row(vec![
+            json!(info.field),
+            json!(segments.get(info.segment).map(|segment| &segment.id)),
+            json!(info.params.dims),
+            json!(info.params.metric.name()),
+            json!(info.documents),
+            json!(info.with_vectors),
+            json!(info.documents - info.with_vectors),
+            json!(info.vectors),
+            json!(info.bytes),
+            json!(info.lengths.map(|(least, _)| rounded(least))),
+            json!(info.lengths.map(|(_, most)| rounded(most))),
+        ])?;
+    }
+    Ok(table.finish()?)
+}
+
+/// A length of six digits, as numbers of 32 bits have not many more.
+fn rounded(length: f64) -> f64 {
+    format!("{length:.5e}").parse().unwrap_or(length)
 }
 
 /// Terms of the page, unless told otherwise.
