@@ -167,7 +167,7 @@ fn bench_refuses_vectors_and_truths_that_do_not_fit() {
     bench(&["--knn", "good.fvecs", "--filter", "kind:("]).fails_with(&["parsing the query"]);
     bench(&["--knn", "good.fvecs", "--field", "n"]).fails_with(&["found the u64 field 'n'"]);
     bench(&["--knn", "good.fvecs", "--field", "w"]).fails_with(&["found 'w'"]);
-    bench(&["--truth", "good.ivecs", "--queries", "q.json"]).fails_with(&["--knn"]);
+    bench(&["--truth", "good.ivecs", "--queries", "q.json"]).fails_with(&["--truth"]);
     bench(&["--knn", "good.fvecs", "--queries", "q.json"]).fails_with(&["--queries"]);
     bench(&["--knn", "good.fvecs", "--what-if"]).fails_with(&["--what-if"]);
     bench(&[]).fails_with(&["--queries"]);

@@ -34,18 +34,18 @@ pub(super) struct KnnArgs {
     /// Compare what is found with the nearest, which an .ivecs file has.
     ///
     /// A row for each query: numbers of documents, which are those of the rows that were indexed.
-    #[arg(long, requires = "knn", value_name = "FILE")]
+    #[arg(long, requires = "knn", conflicts_with = "queries", value_name = "FILE")]
     truth: Option<PathBuf>,
     /// Number of neighbours.
-    #[arg(long, requires = "knn", default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, requires = "knn", conflicts_with = "queries", default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     k: u32,
     /// Field of the vectors.
     ///
     /// The default is the only one that has any.
-    #[arg(long, requires = "knn", value_name = "FIELD")]
+    #[arg(long, requires = "knn", conflicts_with = "queries", value_name = "FIELD")]
     field: Option<String>,
     /// Find neighbours only among the documents of a query.
-    #[arg(long, requires = "knn", value_name = "QUERY")]
+    #[arg(long, requires = "knn", conflicts_with = "queries", value_name = "QUERY")]
     filter: Option<String>,
 }
 
