@@ -1,4 +1,4 @@
-//! Hybrid search: words and vectors in one query.
+//! Hybrid search: words and vectors in one query, and two rankings fused into one page.
 //!
 //! `cargo run --example hybrid`; `cargo run --example hybrid -- FOLDER` writes the titles and their vectors to files in a folder,
 //! `titles.jsonl` and `titles.fvecs`, as `treepie index --vectors` takes them.
@@ -10,6 +10,7 @@ use std::fs;
 use std::path::Path;
 use treepie::query::{Query, QueryVector};
 use treepie::schema::{Metric, VectorParams};
+use treepie::search::Fusion;
 use treepie::{Document, Index, Schema, Searcher};
 
 const TITLES: &str = include_str!("../corpus/titles.txt");
@@ -44,8 +45,20 @@ fn main() -> treepie::Result<()> {
     print(
         &searcher,
         "spelled like it, or with the word 'france'",
-        &Query::any_of([words, nearest]),
+        &Query::any_of([words.clone(), nearest.clone()]),
     )?;
+
+    // Fused, each ranks by itself, and what counts is the rank: scores of words and of vectors need not go together.
+    let fused = searcher.search(&words).fuse(Fusion::rrf().with(nearest)).limit(5).run()?;
+    println!("fused by rank: {}", fused.total.value);
+    for hit in &fused.hits {
+        let ranks: Vec<_> = hit.fused.iter().map(|it| [it.branch as u64, it.rank]).collect();
+        println!(
+            "  {:.4}  {}  {ranks:?}",
+            hit.score.unwrap_or_default(),
+            hit.text("title").unwrap_or_default()
+        );
+    }
 
     // Conditions beside are met by all that are found, so that there are five wherever five titles meet them.
     let nearest = Query::nearest("letters", vector_of(typed), 5);

@@ -151,6 +151,8 @@ pub(crate) const FUNCTION_NUMBER: u64 = 10;
 
 /// Fetching a hit: those of a page are far from each other.
 pub(crate) const HIT_FETCHED: u64 = 50_000;
+/// Adding a hit of a list to others.
+pub(crate) const HIT_FUSED: u64 = 100;
 /// Looking into a bucket, without what is counted there.
 pub(crate) const BUCKET_OPENED: u64 = 2_000;
 /// Trying a set of conditions, without reading.
@@ -159,6 +161,13 @@ pub(crate) const CONDITIONS_TRIED: u64 = 5_000;
 pub(crate) const TERM_IN_DOC: u64 = 500;
 /// Looking at a word.
 pub(crate) const WORD_MARKED: u64 = 50;
+
+// Graphs of neighbours
+
+/// Going on from a node of a graph: reading its links, and comparing those that were not seen.
+pub(crate) const LINKS_WALKED: u64 = 1_000;
+/// One of the tasks that a build consists of.
+pub(crate) const GRAPH_TASK: u64 = 1_000_000;
 
 // Merges
 

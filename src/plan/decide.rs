@@ -40,8 +40,8 @@ impl Plan<'_> {
                 Operator::Expand(leaf) => self.costs.expand_ns(self.n_terms(*leaf), documents),
                 // Known since it was chosen.
                 Operator::ColumnScan(_) => node.cost_ns,
-                Operator::Nearest { leaf, input } => {
-                    self.compare_vectors_ns(*leaf, self.sizes(input).sum())
+                Operator::Nearest { leaf, .. } => {
+                    self.ways(*leaf).iter().map(|it| it.cost_ns).sum()
                 }
                 Operator::TermScan(_) | Operator::Exists(_) | Operator::Deleted(_) => {
                     self.costs.scan_ns(documents, windows)

@@ -125,6 +125,12 @@ pub(crate) fn whole_ns(
     }
 }
 
+/// Whether all of so many documents with a word that must match, of the segment's, are looked up in the other lists for less than bounds of
+/// blocks leave some of them out: where many are wanted, or blocks have one at the most.
+pub(crate) fn looking_each_up_pays(n_documents: u64, n_docs: u32, n_wanted: usize) -> bool {
+    n_wanted >= MANY_WANTED && n_documents <= 2_000 + 12 * n_wanted as u64 + u64::from(n_docs) / 100
+}
+
 /// Documents that are looked up before others are, the best of all: they tell how good the best are.
 pub(crate) const LOOKED_UP_FIRST: usize = 128;
 

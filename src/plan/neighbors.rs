@@ -3,7 +3,7 @@
 use super::estimate::{Estimate, Span};
 use super::{LeafId, LeafKey, Node, NodeId, Operator, Plan, SegmentPlan};
 use crate::error::Result;
-use crate::nearest::{FoundNeighbors, bounds};
+use crate::nearest::{Choice, FoundNeighbors, Standing, bounds, choose};
 use crate::query::{Neighbors, NeighborsSpec, Normal};
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
@@ -15,8 +15,12 @@ pub(crate) struct NeighborsPlan {
     pub(crate) spec: Arc<NeighborsSpec>,
     pub(crate) filter: NodeId,
     pub(crate) leaf: LeafId,
+    /// The way in each segment.
+    pub(crate) ways: Vec<Choice>,
     /// None until the plan is carried out.
     pub(crate) found: Option<Arc<FoundNeighbors>>,
+    /// Places of documents that are asked about and let through, by segment and number there; none of one without a vector.
+    pub(crate) standings: Vec<((usize, u32), Option<Standing>)>,
 }
 
 impl Plan<'_> {
@@ -57,7 +61,14 @@ impl Plan<'_> {
         };
         let nth = self.neighbors.len() as u32;
         let leaf = self.add_leaf(LeafKey::Nearest { field: spec.field, nth });
-        self.neighbors.push(NeighborsPlan { spec: Arc::clone(spec), filter, leaf, found: None });
+        self.neighbors.push(NeighborsPlan {
+            spec: Arc::clone(spec),
+            filter,
+            leaf,
+            ways: vec![],
+            found: None,
+            standings: vec![],
+        });
         Ok(())
     }
 
@@ -110,9 +121,29 @@ impl Plan<'_> {
         self.neighbors.iter().find(|it| *it.spec == *spec)?.found.clone()
     }
 
-    /// Cost of comparing the vectors of so many documents.
-    pub(super) fn compare_vectors_ns(&self, leaf: LeafId, documents: f64) -> f32 {
-        self.costs.compare_vectors_ns(documents.min(self.n_with(leaf) as f64), self.dims(leaf))
+    /// Chooses the way in each segment, of which the filter lets so many documents through.
+    pub(crate) fn choose_ways(
+        &mut self,
+        nth: usize,
+        let_through: impl Fn(usize, &SegmentPlan<'_>) -> u64,
+    ) -> Result<()> {
+        let NeighborsPlan { spec, leaf, .. } = &self.neighbors[nth];
+        let figures = self.costs.of_vectors(self.dims(*leaf));
+        let parts = self.segments.iter().enumerate();
+        let ways =
+            parts.map(|(at, part)| choose(part.segment, spec, let_through(at, part), figures));
+        self.neighbors[nth].ways = ways.collect::<Result<_>>()?;
+        Ok(())
+    }
+
+    /// The way by which neighbours that a leaf reads are found in the segment that begins at `base`.
+    pub(crate) fn way_in(&self, leaf: LeafId, base: u64) -> Option<&Choice> {
+        self.ways(leaf).get(self.segments.iter().position(|it| it.base == base)?)
+    }
+
+    /// The ways by which neighbours that a leaf reads are found.
+    pub(crate) fn ways(&self, leaf: LeafId) -> &[Choice] {
+        self.neighbors_of(leaf).map_or(&[], |it| &it.ways)
     }
 
     /// Documents with a vector.
@@ -132,9 +163,9 @@ impl Plan<'_> {
     }
 
     /// Expects no more neighbours in all segments together than are asked for, and no more of what is made of them.
-    pub(super) fn limit_neighbors(&mut self) {
+    pub(super) fn limit_neighbors(&mut self) -> Result<()> {
         if self.neighbors.is_empty() {
-            return;
+            return Ok(());
         }
         let mut estimates: Vec<Estimate> = self.nodes.iter().map(|node| node.estimate).collect();
         self.limit_estimates(&mut estimates);
@@ -142,6 +173,10 @@ impl Plan<'_> {
             node.expected_docs = node.expected_docs.min(estimate.upper as f64);
             node.estimate = estimate;
         }
+        (0..self.neighbors.len()).try_for_each(|nth| {
+            let filter = self.neighbors[nth].filter;
+            self.choose_ways(nth, |_, part| part.estimate(filter).documents)
+        })
     }
 
     /// Bounds the estimates of all operators, in all segments together, by the neighbours that are asked for.
@@ -184,7 +219,7 @@ impl NeighborsSpec {
     pub(super) fn span(&self, with_vectors: u32, filter: Span, share: f64) -> Span {
         let most = filter.upper.min(with_vectors);
         match self.wanted {
-            Neighbors::Nearest(k) => {
+            Neighbors::Nearest(k, _) => {
                 let upper = most.min(k);
                 let documents = filter.documents.min(f64::from(k) * share).min(upper.into());
                 Span { lower: 0, upper, documents }

@@ -2,7 +2,7 @@
 
 use super::bind::check_size;
 use super::nearest::unbound;
-use super::{Neighbors, Numbers, Query, QueryVector};
+use super::{Effort, Neighbors, Numbers, Query, QueryVector};
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 
@@ -109,6 +109,23 @@ impl Query {
         self.find(is_it).is_some()
     }
 
+    /// The query with another effort of all that asks for the nearest; as it is where it is too large to be asked.
+    pub(super) fn with_effort(self, effort: Effort) -> Self {
+        match check_size(&self) {
+            Ok(()) => self.with_effort_of(effort),
+            Err(_) => self,
+        }
+    }
+
+    /// Recursive, as a tree that can be asked is not deep.
+    fn with_effort_of(&self, effort: Effort) -> Self {
+        if let Query::Nearest { field, vector, wanted: Neighbors::Nearest(k, _), place } = self {
+            let (field, vector, place) = (field.clone(), vector.clone(), place.clone());
+            return Query::Nearest { field, vector, wanted: Neighbors::Nearest(*k, effort), place };
+        }
+        self.with_children(self.children().map(|child| child.with_effort_of(effort)))
+    }
+
     /// Whether it, or a part of it, asks for neighbours of a vector.
     pub(crate) fn has_neighbors(&self) -> bool {
         self.find(|part| matches!(part, Query::Nearest { .. })).is_some()
@@ -117,7 +134,7 @@ impl Query {
     /// Whether it, or a part of it, asks for a number of nearest documents, so that whether one matches depends on others.
     pub(crate) fn has_nearest(&self) -> bool {
         let is_nearest = |part: &Query| match part {
-            Query::Nearest { wanted, .. } => matches!(wanted, Neighbors::Nearest(_)),
+            Query::Nearest { wanted, .. } => matches!(wanted, Neighbors::Nearest(..)),
             _ => false,
         };
         self.find(is_nearest).is_some()

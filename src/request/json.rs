@@ -4,7 +4,7 @@ use super::facet::{Facet, FacetWhat, StatisticsOptions};
 use super::ranges::FacetRange;
 use super::value_options::ValueOptions;
 use super::{
-    After, Collapse, CollectionStatistics, IdfScope, Order, RequestLimits, SearchRequest,
+    After, Collapse, CollectionStatistics, Fusion, IdfScope, Order, RequestLimits, SearchRequest,
     Selection, TotalMode,
 };
 use crate::error::Result;
@@ -81,6 +81,7 @@ impl SearchRequest<'_> {
             facets,
             selections,
             collapse,
+            fusion,
             order,
             after,
             sort,
@@ -92,18 +93,7 @@ impl SearchRequest<'_> {
         } = self;
         let default = SearchRequest::of(Cow::Owned(Query::All));
         json.field("schema_version").number(REQUEST_SCHEMA_VERSION);
-        match query.with_parameters() {
-            None => json.field("query").string(&query.to_string()),
-            Some((query, vectors)) => {
-                json.field("query").string(&query.to_string());
-                json.field("vectors").object(|json| {
-                    for (name, numbers) in &vectors {
-                        let numbers = numbers.as_slice();
-                        json.field(name).array(numbers, |json, number| json.float(number));
-                    }
-                });
-            }
-        }
+        write_query(json, query);
         if *limit != default.limit {
             json.field("limit").number(limit);
         }
@@ -156,6 +146,9 @@ impl SearchRequest<'_> {
                 json.field("keep").number(keep);
                 json.field("missing_alone").boolean(*missing_alone);
             });
+        }
+        if let Some(fusion) = fusion {
+            json.field("fusion").object(|json| fusion.write_json(json));
         }
         write_all(json, "bm25", parameters, |json, (field, Parameters { k1, b })| {
             json.object(|json| {
@@ -280,6 +273,7 @@ impl SearchRequest<'static> {
                 "facets" => request.facets = reader.array(Facet::read_json)?,
                 "selections" => request.selections = reader.array(Selection::read_json)?,
                 "collapse" => request.collapse = Some(Box::new(Collapse::read_json(reader)?)),
+                "fusion" => request.fusion = Some(Box::new(Fusion::read_json(reader)?)),
                 "bm25" => request.parameters = reader.array(read_parameters)?,
                 "score_functions" => {
                     request.score_functions = reader.array(ScoreFunction::read_json)?;
@@ -303,8 +297,24 @@ impl SearchRequest<'static> {
     }
 }
 
+/// A query in the query language, with vectors beside it.
+pub(super) fn write_query(json: &mut Json, query: &Query) {
+    match query.with_parameters() {
+        None => json.field("query").string(&query.to_string()),
+        Some((query, vectors)) => {
+            json.field("query").string(&query.to_string());
+            json.field("vectors").object(|json| {
+                for (name, numbers) in &vectors {
+                    let numbers = numbers.as_slice();
+                    json.field(name).array(numbers, |json, number| json.float(number));
+                }
+            });
+        }
+    }
+}
+
 /// Numbers by the name that stands for them in the query.
-fn read_vectors(reader: &mut Reader<'_>) -> Result<Vec<(String, Vec<f32>)>> {
+pub(super) fn read_vectors(reader: &mut Reader<'_>) -> Result<Vec<(String, Vec<f32>)>> {
     let mut vectors = vec![];
     reader.object(&[], |reader, name| {
         vectors.push((name.to_owned(), reader.array(Reader::double)?));
@@ -602,8 +612,8 @@ fn read_parameters(reader: &mut Reader<'_>) -> Result<(String, Parameters)> {
     Ok((field, own))
 }
 
-/// A query within the limits of the thread, of which mistakes are told as those of a query are.
-fn read_query(reader: &mut Reader<'_>) -> Result<Query> {
+/// Reads a query within the limits of the thread, of which mistakes are told as those of a query are.
+pub(super) fn read_query(reader: &mut Reader<'_>) -> Result<Query> {
     let mut refused = None;
     // Written out, a query may be longer than what somebody typed; its words are limited, and so is the whole text.
     let limits = Limits { query_bytes: usize::MAX, ..limits::current() };
@@ -614,7 +624,7 @@ fn read_query(reader: &mut Reader<'_>) -> Result<Query> {
     query.map_err(|error| refused.unwrap_or(error))
 }
 
-fn unknown<T>(reader: &Reader<'_>, name: &str, expected: &str) -> Result<T> {
+pub(super) fn unknown<T>(reader: &Reader<'_>, name: &str, expected: &str) -> Result<T> {
     Err(reader.unknown_name(expected, name))
 }
 

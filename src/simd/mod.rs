@@ -1,7 +1,7 @@
 //! Vector kernels, each beside the portable twin that defines its result.
 //!
 //! [`arrays`] meets two sorted lists of 16-bit numbers, [`bitmaps`] combines and counts sets of
-//! 65,536 bits, [`dots`] compares vectors of numbers, [`sums`] adds up bounds, [`scores`] what the documents of a block score, [`windows`] of a window, [`packed`] unpacks
+//! 65,536 bits, [`codes`] multiplies codes of vectors, [`dots`] compares vectors of numbers, [`sums`] adds up bounds, [`scores`] what the documents of a block score, [`windows`] of a window, [`packed`] unpacks
 //! frequencies and positions, [`widths`] says where packed frequencies are, [`numbers`] those of columns, [`places`] finds numbers in a few others,
 //! [`prefetch`] asks for memory early. The kernels see a container as its serialised little-endian bytes,
 //! unaligned, so mapped and owned containers run through the same code.
@@ -101,6 +101,7 @@ pub(crate) mod arrays;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 pub(crate) mod bitmaps;
+pub(crate) mod codes;
 pub(crate) mod dots;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
@@ -115,7 +116,7 @@ pub(crate) mod widths;
 pub(crate) mod windows;
 
 #[cfg(test)]
-use steps::each_step;
+pub(crate) use steps::each_step;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 use steps::has_neon;
 #[cfg(target_arch = "x86_64")]

@@ -12,7 +12,7 @@ enum Step {
     /// AVX2, BMI1, BMI2 and POPCNT, as processors for x86 since 2013 (Intel) and 2015 (AMD).
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// AVX-512 with bytes to compress and shuffle (BW, DQ, VL, VBMI, VBMI2, VPOPCNTDQ), as since Ice Lake and Zen 4. Not
+    /// AVX-512 with bytes to compress, shuffle and multiply (BW, DQ, VL, VBMI, VBMI2, VPOPCNTDQ, VNNI), as since Ice Lake and Zen 4. Not
     /// the first processors with AVX-512, which ran slower for a while after each use of it.
     #[cfg(target_arch = "x86_64")]
     Avx512,
@@ -61,7 +61,8 @@ fn find() -> Step {
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("avx512vbmi")
         && is_x86_feature_detected!("avx512vbmi2")
-        && is_x86_feature_detected!("avx512vpopcntdq");
+        && is_x86_feature_detected!("avx512vpopcntdq")
+        && is_x86_feature_detected!("avx512vnni");
     match (has_avx2, has_avx512) {
         (false, _) => Step::Portable,
         (true, false) => Step::Avx2,
@@ -80,7 +81,7 @@ fn find() -> Step {
 }
 
 #[cfg(test)]
-pub(super) use tests::each_step;
+pub(crate) use tests::each_step;
 
 #[cfg(test)]
 mod tests {
@@ -102,7 +103,7 @@ mod tests {
     }
 
     /// Once for each step that the machine has: until the next, kernels of this thread are those of that step.
-    pub(in crate::simd) fn each_step() -> impl Iterator<Item = ()> {
+    pub(crate) fn each_step() -> impl Iterator<Item = ()> {
         struct Steps(usize);
 
         impl Iterator for Steps {

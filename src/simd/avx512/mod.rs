@@ -1,6 +1,7 @@
 //! Twins for AVX-512, in files of the same names as their kernels.
 
 pub(super) mod arrays;
+pub(super) mod codes;
 pub(super) mod numbers;
 pub(super) mod packed;
 pub(super) mod places;

@@ -71,6 +71,71 @@ fn wrong_vectors_are_refused_with_what_was_expected() {
     }
 }
 
+#[test]
+fn words_and_vectors_make_one_page() {
+    let dir = dir();
+    let page = |arguments: &[&str]| -> Value {
+        let page = dir.ok(&[&["search", "t.tp"], arguments, &["--format", "json"]].concat());
+        serde_json::from_str(&page).unwrap()
+    };
+    let fused =
+        page(&["kind:odd^=0 n:7", "--knn", "v=@q.json:3", "--fuse", "rrf:1", "--limit", "4"]);
+    let numbers = |page: &Value| -> Vec<u64> {
+        let hits = page["hits"].as_array().unwrap().iter();
+        hits.map(|hit| hit["fields"]["n"].as_u64().unwrap()).collect()
+    };
+    // 7 is the first by words, 2 by vectors; 1 the second and the third, 3 the third and the second.
+    assert_eq!(numbers(&fused), [1, 3, 2, 7]);
+    assert_eq!(fused["total"], serde_json::json!({"value": 6, "relation": "exact"}));
+    let parts = &fused["hits"][0]["fused"];
+    assert_eq!((&parts[0]["branch"], &parts[0]["rank"]), (&0.into(), &2.into()), "{fused}");
+    assert_eq!((&parts[1]["branch"], &parts[1]["rank"]), (&1.into(), &3.into()), "{fused}");
+    let plan = dir.ok(&["explain", "t.tp", "kind:odd", "--knn", "v=@q.json:3", "--fuse", "sum:.3"]);
+    for words in ["Fuse", "any branch: ", "branch 0 × 0.3: ", "branch 1 × 0.7: ", "Nearest"] {
+        assert!(plan.contains(words), "{words}: {plan}");
+    }
+}
+
+#[test]
+fn lists_from_outside_are_fused_by_their_keys() {
+    let dir = Dir::new();
+    dir.write("schema.toml", "[index]\nkey = \"id\"\n[fields.t]\ntype = \"text\"\n");
+    let line = |n: u32| format!("{{\"id\": \"k{n}\", \"t\": \"crow {n}\"}}\n");
+    dir.write("in.jsonl", (0..10).map(line).collect::<String>());
+    dir.ok(&["index", "t.tp", "in.jsonl", "--schema", "schema.toml", "--quiet"]);
+    dir.write("keys.tsv", "k7\nk3\n");
+    dir.write("scores.tsv", "k2\t1.5\r\nk8\t9\n");
+    dir.write("gone.tsv", "k7\nk33\n");
+    dir.write("mixed.tsv", "k7\t1\nk3\n");
+    dir.write("bad.tsv", "k7\t1\nk3\tx\n");
+    let first = |arguments: &[&str]| {
+        let page = [&["search", "t.tp", "5"], arguments, &["--format", "json"]].concat();
+        let page: Value = serde_json::from_str(&dir.ok(&page)).unwrap();
+        let id = |hit: &Value| hit["fields"]["id"].as_str().unwrap().to_owned();
+        page["hits"].as_array().unwrap().iter().map(id).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(first(&["--fuse", "rrf", "--fuse-list", "keys.tsv"]), "k5 k7 k3");
+    assert_eq!(first(&["--fuse", "sum:.1", "--fuse-list", "scores.tsv"]), "k8 k2 k5");
+    assert_eq!(first(&["--fuse", "rrf", "--fuse-list", "gone.tsv,missing=skip"]), "k5 k7");
+    for (arguments, words) in [
+        (&["--fuse", "rrf", "--fuse-list", "gone.tsv"][..], "k33 at rank 2"),
+        (&["--fuse", "sum", "--fuse-list", "keys.tsv"], "a score of each key"),
+        (&["--fuse", "rrf", "--fuse-list", "mixed.tsv"], "mixed.tsv"),
+        (&["--fuse", "rrf", "--fuse-list", "bad.tsv"], "line 2"),
+        (&["--fuse", "rrf", "--fuse-list", "none.tsv"], "none.tsv"),
+        (&["--fuse", "rrf"], "another query or a list"),
+        (&["--fuse", "max", "--fuse-list", "keys.tsv"], "rrf, rrf:K, sum or sum:WEIGHT"),
+        (&["--fuse", "sum:1.5", "--fuse-list", "scores.tsv"], "between 0 and 1"),
+        (&["--fuse", "rrf:-1", "--fuse-list", "keys.tsv"], "rrf:K"),
+        (&["--fuse-list", "keys.tsv"], "--fuse"),
+        (&["--fuse", "rrf", "--fuse-list", "keys.tsv", "--window", "3"], "at least 10 hits"),
+        (&["--fuse", "rrf", "--fuse-list", "keys.tsv", "--sort", "id"], "--sort"),
+    ] {
+        let ran = dir.run(&[&["search", "t.tp", "5"], arguments].concat());
+        assert!(ran.status == 2 && ran.stderr.contains(words), "{arguments:?}: {}", ran.stderr);
+    }
+}
+
 /// Rows as `.fvecs` files have them.
 fn fvecs(rows: &[&[f32]]) -> Vec<u8> {
     let row = |row: &&[f32]| {
@@ -195,4 +260,27 @@ fn bench_asks_which_field_where_there_are_several_or_none() {
     assert_eq!(bench("two.tp", &["--field", "v"]).status, 0);
     let unstored = bench("two.tp", &["--field", "w", "--truth", "truth.ivecs"]);
     unstored.fails_with(&["a stored vector in the field 'w', found none"]);
+}
+
+#[test]
+fn plans_say_why_a_document_is_no_neighbor_and_how_many_were_found() {
+    let dir = dir();
+    let explain = |query: &str, more: &[&str]| {
+        let all = [&["explain", "t.tp", query, "--knn", "v=@q.json:3", "--analyze"], more].concat();
+        dir.ok(&all)
+    };
+    let far = explain("*", &["--doc", "7"]);
+    let words = "number 8 by similarity, -22.5625, and that of the last neighbour is -1.5625";
+    assert!(far.contains(words), "{far}");
+    let even = explain("kind:odd", &["--doc", "4"]);
+    assert!(even.contains("does not meet what filters the neighbours"), "{even}");
+    let near = explain("*", &["--doc", "3"]);
+    assert!(near.contains("number 2 of the hits"), "{near}");
+    let recall = explain("*", &["--recall"]);
+    assert!(recall.contains("recall 1.00, 3 of 3"), "{recall}");
+    let json: Value =
+        serde_json::from_str(&explain("*", &["--recall", "--format", "json"])).unwrap();
+    let vectors = json["plan"]["children"][0]["actual"]["vectors"].clone();
+    assert_eq!((&vectors["nearest"], &vectors["recalled"]), (&3.into(), &3.into()), "{json}");
+    dir.run(&["explain", "t.tp", "*", "--recall"]).fails_with(&["--analyze"]);
 }

@@ -18,6 +18,7 @@ pub(crate) mod explain;
 pub(crate) mod export;
 mod facet;
 mod facet_tree;
+mod fusion;
 pub(crate) mod help;
 pub(crate) mod index;
 pub(crate) mod inspect;

@@ -1,0 +1,410 @@
+//! Building of a graph, by partitions.
+//!
+//! All vectors are divided into [leaves] of a few hundred that are near each other, in several ways at once, so that what is near is
+//! together in some leaf. In a leaf each is compared with each; the nearest become [candidates], and of these those
+//! are chosen that lead in different directions. Then links go both ways, are [chosen](prune) again where they are too many,
+//! and nodes that no walk comes to get [a link](reach). Nothing is searched for in a graph that is not finished.
+//!
+//! Leaves in place of searches are from "PiPNN" (arXiv 2602.21247), where leaders are drawn at random.
+//!
+//! # Determinism
+//!
+//! A graph depends on the codes and their order and on nothing else: products are whole numbers, leaders are those of the least
+//! hashes, and candidates are the same in whatever order they come.
+//!
+//! # Cost
+//!
+//! About 3,000 distances a vector in leaves, which come from the nearest caches, and as many hundreds as there are candidates where
+//! they are chosen. Memory: 14 bytes for each [candidate](Tuning::capacity) and 300 more for each vector, beside its code.
+
+mod candidates;
+mod leaves;
+mod partition;
+mod prune;
+mod reach;
+mod space;
+mod tuning;
+
+use super::code::Codes;
+use super::crew;
+use super::hash::hash_of_code;
+use super::{Adjacency, Graph, Level, TOP_NODES};
+use crate::error::{Error, ErrorKind, Result};
+use candidates::Candidates;
+use partition::{Partition, VECTORS_MAX};
+use prune::prune;
+use rayon::ThreadPool;
+use space::Space;
+use std::sync::Arc;
+pub(crate) use tuning::Tuning;
+
+/// Nodes of a level for one of the next.
+const LEVEL_SHRINKS: usize = 64;
+/// Vectors whose neighbours are chosen in one task.
+const TASK: usize = 256;
+
+/// Graph of some vectors.
+///
+/// # Errors
+///
+/// [`LimitExceeded`](ErrorKind::LimitExceeded) for more vectors than 2³¹; whatever the [budget](crate::budget) of this thread says.
+pub(crate) fn build(
+    codes: &Arc<Codes>,
+    tuning: &Tuning,
+    pool: Option<&ThreadPool>,
+) -> Result<Graph> {
+    if codes.len() > VECTORS_MAX {
+        return Err(Error::new(ErrorKind::LimitExceeded, "building a graph of neighbours")
+            .expected(format!("at most {VECTORS_MAX} vectors"))
+            .found(codes.len().to_string()));
+    }
+    let builder = Builder { tuning, pool };
+    let hashes = (0..codes.len() as u32).map(|at| hash_of_code(codes.code(at), codes.measures(at)));
+    let hashes: Arc<Vec<u64>> = Arc::new(hashes.collect());
+    let mut by_hash: Vec<u32> = (0..codes.len() as u32).collect();
+    by_hash.sort_unstable_by_key(|at| (hashes[*at as usize], *at));
+    let samples: Vec<&[u32]> = sample_sizes(codes.len()).map(|n| &by_hash[..n]).collect();
+    let (order, links) = builder.flat(codes, &hashes, samples.first().copied())?;
+    let mut node_of = vec![0; order.len()];
+    (0..).zip(&order).for_each(|(node, at)| node_of[*at as usize] = node);
+    let mut upper = vec![];
+    for (nth, sample) in samples.iter().enumerate() {
+        let mut nodes: Vec<u32> = sample.iter().map(|at| node_of[*at as usize]).collect();
+        nodes.sort_unstable();
+        let vectors = || nodes.iter().map(|node| order[*node as usize]);
+        let some = Arc::new(codes.some(vectors()));
+        let some_hashes = Arc::new(vectors().map(|at| hashes[at as usize]).collect());
+        let place =
+            |at: &u32| nodes.binary_search(&node_of[*at as usize]).unwrap_or_default() as u32;
+        let above: Option<Vec<u32>> =
+            samples.get(nth + 1).map(|above| above.iter().map(place).collect());
+        let (_, mut links) = builder.flat(&some, &some_hashes, above.as_deref())?;
+        links.iter_mut().for_each(|links| links.sort_unstable());
+        upper.push(Level { nodes, links: Adjacency::of(links.iter().map(|links| &links[..])) });
+    }
+    let mut ordered = vec![];
+    let mut all = Adjacency { starts: vec![0], to: vec![] };
+    for at in &order {
+        ordered.clear();
+        ordered.extend(links[*at as usize].iter().map(|at| node_of[*at as usize]));
+        ordered.sort_unstable();
+        all.to.extend_from_slice(&ordered);
+        all.starts.push(all.to.len() as u32);
+    }
+    Ok(Graph { order, links: all, upper })
+}
+
+/// Nodes of the levels above so many, the largest first.
+fn sample_sizes(n: usize) -> impl Iterator<Item = usize> {
+    let next = |n: &usize| (*n > TOP_NODES).then(|| n.div_ceil(LEVEL_SHRINKS).max(TOP_NODES / 2));
+    std::iter::successors(Some(n), next).skip(1)
+}
+
+/// Links of each vector of a level, by vector.
+type Links = Vec<Vec<u32>>;
+
+struct Builder<'b> {
+    tuning: &'b Tuning,
+    pool: Option<&'b ThreadPool>,
+}
+
+impl Builder<'_> {
+    /// Order of vectors in which those near each other are together, and links of each; walks enter with the nodes of the level above,
+    /// with all if there is none.
+    fn flat(
+        &self,
+        codes: &Arc<Codes>,
+        hashes: &Arc<Vec<u64>>,
+        above: Option<&[u32]>,
+    ) -> Result<(Vec<u32>, Links)> {
+        let space = Arc::new(Space::new(codes));
+        let candidates = Arc::new(Candidates::new(&space, self.tuning, self.pool)?);
+        let partition = Partition {
+            space: Arc::clone(&space),
+            hashes: Arc::clone(hashes),
+            candidates: Arc::clone(&candidates),
+            tuning: self.tuning.clone(),
+        };
+        let order = partition.run(self.pool)?;
+        let kept = self.choose(&space, candidates)?;
+        let mut links = self.both_ways(&space, kept)?;
+        above.into_iter().for_each(|above| reach::connect(&space, &mut links, above));
+        Ok((order, links))
+    }
+
+    /// Neighbours of each vector out of its candidates.
+    fn choose(&self, space: &Arc<Space>, candidates: Arc<Candidates>) -> Result<Vec<Vec<u64>>> {
+        let (n, space, tuning) = (space.len(), Arc::clone(space), self.tuning.clone());
+        let kept = crew::map(self.pool, candidates.n_shards(), move |shard| {
+            let all = candidates.take(shard);
+            all.iter()
+                .map(|keys| prune(&space, keys, tuning.slack, tuning.degree))
+                .collect::<Vec<_>>()
+        })?;
+        Ok(kept.into_iter().flatten().take(n).collect())
+    }
+
+    /// Links of each vector to its neighbours and to those that it is a neighbour of, chosen again where these are too many.
+    fn both_ways(&self, space: &Arc<Space>, mut kept: Vec<Vec<u64>>) -> Result<Links> {
+        let n_own: Vec<usize> = kept.iter().map(Vec::len).collect();
+        for (at, n_own) in n_own.into_iter().enumerate() {
+            for nth in 0..n_own {
+                let key = kept[at][nth];
+                kept[key as u32 as usize].push(key & DISTANCE | at as u64);
+            }
+        }
+        let (space, tuning, all) = (Arc::clone(space), self.tuning.clone(), Arc::new(kept));
+        let links = crew::map(self.pool, all.len().div_ceil(TASK), move |nth| {
+            let all = &all[nth * TASK..all.len().min((nth + 1) * TASK)];
+            all.iter().map(|keys| links_of(&space, keys, &tuning)).collect::<Vec<_>>()
+        })?;
+        Ok(links.into_iter().flatten().collect())
+    }
+}
+
+/// Bits of a distance, without those of the node.
+const DISTANCE: u64 = !0 << 32;
+
+/// Nodes out of those near, chosen if these are too many.
+fn links_of(space: &Space, near: &[u64], tuning: &Tuning) -> Vec<u32> {
+    let mut near = near.to_vec();
+    near.sort_unstable();
+    near.dedup();
+    if near.len() > tuning.degree {
+        near = prune(space, &near, tuning.slack, tuning.degree);
+    }
+    near.into_iter().map(|key| key as u32).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::{Budget, CancelToken};
+    use crate::graph::code::Target;
+    use crate::graph::walk::{Nodes, Scratch, walk};
+    use crate::graph::{DEGREE_MAX, enter};
+    use crate::schema::Metric;
+    use crate::simd::each_step;
+    use crate::test_sizes::unless_miri;
+    use rayon::ThreadPoolBuilder;
+
+    /// Small leaves, so that few vectors have several depths of them.
+    const SMALL: Tuning = Tuning { leaf: 48, leaders_max: 16, fan: &[4, 2], ..Tuning::DEFAULT };
+
+    /// Vectors about a few centres.
+    fn vectors(n: usize, dims: usize, mut state: u64) -> Vec<Vec<f32>> {
+        let mut random = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+        };
+        let centres: Vec<Vec<f32>> =
+            (0..8).map(|_| (0..dims).map(|_| random() * 2.0).collect()).collect();
+        let about = |nth: usize| &centres[nth * nth % 8];
+        (0..n).map(|nth| about(nth).iter().map(|number| number + random()).collect()).collect()
+    }
+
+    fn codes(metric: Metric, vectors: &[Vec<f32>]) -> Arc<Codes> {
+        let mut codes = Codes::new(metric, vectors.first().map_or(1, Vec::len) as u16);
+        vectors.iter().for_each(|vector| codes.push(vector.iter().copied()));
+        Arc::new(codes)
+    }
+
+    fn built(codes: &Arc<Codes>) -> Graph {
+        build(codes, &SMALL, None).unwrap()
+    }
+
+    /// Whether a graph is one of `n` nodes that are all come to.
+    fn check(graph: &Graph, n: usize) {
+        let mut order = graph.order.clone();
+        order.sort_unstable();
+        assert!(order.into_iter().eq(0..n as u32), "each vector once");
+        check_level(&graph.links, n, graph.upper.first());
+        for (level, above) in
+            graph.upper.iter().zip(graph.upper.iter().skip(1).map(Some).chain([None]))
+        {
+            assert!(
+                level.nodes.is_sorted_by(|a, b| a < b)
+                    && level.nodes.iter().all(|node| (*node as usize) < n)
+            );
+            let above = above.map(|above| Level {
+                nodes: above
+                    .nodes
+                    .iter()
+                    .map(|node| level.nodes.binary_search(node).unwrap() as u32)
+                    .collect(),
+                ..Level::default()
+            });
+            check_level(&level.links, level.nodes.len(), above.as_ref());
+        }
+        assert!(graph.upper.last().map_or(n, |level| level.nodes.len()) <= TOP_NODES);
+    }
+
+    fn check_level(links: &Adjacency, n: usize, above: Option<&Level>) {
+        assert_eq!(links.n_nodes(), n);
+        for node in 0..n as u32 {
+            let to = links.of_node(node);
+            assert!(to.len() <= DEGREE_MAX && to.is_sorted_by(|a, b| a < b), "{to:?}");
+            assert!(to.iter().all(|to| *to != node && (*to as usize) < n), "{node}: {to:?}");
+        }
+        let Some(above) = above else { return };
+        let (mut left, mut seen) = (above.nodes.clone(), vec![false; n]);
+        while let Some(node) = left.pop() {
+            if !std::mem::replace(&mut seen[node as usize], true) {
+                left.extend_from_slice(links.of_node(node));
+            }
+        }
+        assert!(seen.into_iter().all(|seen| seen));
+    }
+
+    struct InMemory<'g> {
+        codes: &'g Codes,
+        graph: &'g Graph,
+        target: Target,
+    }
+
+    impl InMemory<'_> {
+        fn distance_of(&self, node: u32) -> f32 {
+            let at = self.graph.order[node as usize];
+            self.target.distance(self.codes.code(at), self.codes.measures(at))
+        }
+    }
+
+    impl Nodes for InMemory<'_> {
+        fn n_nodes(&self) -> usize {
+            self.graph.order.len()
+        }
+
+        fn links(&mut self, node: u32, to: &mut Vec<u32>) -> Result<()> {
+            to.extend_from_slice(self.graph.links.of_node(node));
+            Ok(())
+        }
+
+        fn distance(&mut self, node: u32) -> Result<f32> {
+            Ok(self.distance_of(node))
+        }
+    }
+
+    #[test]
+    fn walks_find_the_nearest_under_each_metric() {
+        let n = unless_miri(3_000, 200);
+        let all = vectors(n + 50, 12, 3);
+        for metric in [Metric::Cosine, Metric::Dot, Metric::L2] {
+            let codes = codes(metric, &all[..n]);
+            let graph = built(&codes);
+            check(&graph, n);
+            let (mut found, mut scratch, mut entries) = (0, Scratch::default(), vec![]);
+            for of in &all[n..] {
+                let target = Target::new(metric, of.iter().copied());
+                let mut nodes = InMemory { codes: &codes, graph: &graph, target };
+                let mut exact: Vec<f32> =
+                    (0..n as u32).map(|node| nodes.distance_of(node)).collect();
+                exact.sort_by(f32::total_cmp);
+                enter(
+                    &graph.upper,
+                    n,
+                    |node| Ok(nodes.distance_of(node)),
+                    &mut scratch,
+                    &mut entries,
+                )
+                .unwrap();
+                walk(&mut nodes, &entries, 60, &mut scratch).unwrap();
+                found += scratch
+                    .nearest()
+                    .take(10)
+                    .filter(|(_, distance)| *distance <= exact[9])
+                    .count();
+            }
+            assert!(found >= 490, "{metric:?}: {found} of 500");
+        }
+    }
+
+    #[test]
+    fn threads_and_instructions_do_not_show() {
+        let all = vectors(unless_miri(2_500, 150), 20, 5);
+        for metric in [Metric::Cosine, Metric::Dot, Metric::L2] {
+            let codes = codes(metric, &all);
+            let expected = built(&codes);
+            for () in each_step() {
+                assert_eq!(built(&codes), expected);
+            }
+            for threads in [1, 2, 7] {
+                let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                assert_eq!(
+                    build(&codes, &SMALL, Some(&pool)).unwrap(),
+                    expected,
+                    "{threads} threads"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn few_and_equal_vectors_have_graphs() {
+        for n in [0, 1, 2, 3, 40, 64, 65, 100] {
+            check(&built(&codes(Metric::L2, &vectors(n, 3, 9))), n);
+        }
+        let n = unless_miri(1_000, 130);
+        check(&built(&codes(Metric::L2, &vec![vec![1.0, 2.0]; n])), n);
+        // Two islands far from each other, of vectors that are all alike but for a few.
+        let mut all: Vec<Vec<f32>> =
+            (0..n).map(|nth| vec![if nth % 2 == 0 { 1e6 } else { -1e6 }, 0.0]).collect();
+        all.extend(vectors(100, 2, 1));
+        check(&built(&codes(Metric::L2, &all)), n + 100);
+    }
+
+    #[test]
+    fn neighbours_in_the_order_are_near() {
+        let all = vectors(unless_miri(2_000, 150), 8, 7);
+        let codes = codes(Metric::L2, &all);
+        let graph = built(&codes);
+        let distance = |a: u32, b: u32| -> f32 {
+            let pairs = all[a as usize].iter().zip(&all[b as usize]);
+            pairs.map(|(a, b)| (a - b) * (a - b)).sum()
+        };
+        let mean = |order: &[u32]| {
+            order.windows(2).map(|two| distance(two[0], two[1])).sum::<f32>() / order.len() as f32
+        };
+        let as_given: Vec<u32> = (0..all.len() as u32).collect();
+        assert!(
+            mean(&graph.order) < 0.6 * mean(&as_given),
+            "{} {}",
+            mean(&graph.order),
+            mean(&as_given)
+        );
+    }
+
+    #[test]
+    fn a_build_can_be_stopped() {
+        let codes = codes(Metric::L2, &vectors(1_000, 4, 2));
+        let token = CancelToken::new();
+        token.cancel();
+        let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        for pool in [None, Some(&pool)] {
+            let built = || build(&codes, &SMALL, pool);
+            assert_eq!(
+                Budget::new().cancel(&token).run(built).unwrap_err().kind(),
+                ErrorKind::Cancelled
+            );
+        }
+        for n in [0, 1, 5, 20] {
+            let stopped = Budget::stopping_at(n).run(|| build(&codes, &SMALL, None));
+            assert_eq!(stopped.unwrap_err().kind(), ErrorKind::Timeout);
+        }
+    }
+
+    /// Threads that wait for whoever builds, who would wait for them.
+    #[test]
+    fn busy_threads_are_not_waited_for() {
+        let codes = codes(Metric::L2, &vectors(500, 4, 2));
+        let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let ends = Arc::new(std::sync::Barrier::new(3));
+        for _ in 0..2 {
+            let ends = Arc::clone(&ends);
+            pool.spawn(move || _ = ends.wait());
+        }
+        assert_eq!(build(&codes, &SMALL, Some(&pool)).unwrap(), built(&codes));
+        ends.wait();
+    }
+}

@@ -1,0 +1,241 @@
+//! Codes of vectors: 8 bits a number, by which graphs are built and walked. The nearest are compared by the vectors themselves in
+//! the end.
+//!
+//! A code has the numbers of a vector divided by a scale of its own, so that the greatest becomes 127. Nothing is learnt
+//! from other vectors, so a vector has the same code in every segment. Distances are those of the vectors that the codes stand
+//! for: what rounding did to two vectors near each other mostly does not show then, as it does not in lengths that are taken
+//! from the vectors. All numbers are computed in one order and without fused multiply-add, so they are the same on
+//! all processors.
+//!
+//! # Inner products
+//!
+//! A greater product is no smaller distance: the longest vectors are near to all. A graph is built as if vectors had one number
+//! more, that makes all as long as the longest; the nearest of them by distance have the greatest products then. Walks compare
+//! products.
+
+use crate::schema::Metric;
+use crate::simd::codes::{dot, sum};
+use crate::simd::prefetch::prefetch;
+
+/// Greatest number of a code.
+const GREATEST: f64 = 127.0;
+
+/// Measures of the vector that a code stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Measures {
+    /// By which the numbers of the code are multiplied.
+    pub(crate) scale: f32,
+    /// Squared length.
+    pub(crate) square: f32,
+}
+
+/// Appends the code of a vector. Under the cosine it is that of the vector of length 1 in its direction.
+pub(crate) fn encode(
+    metric: Metric,
+    numbers: impl ExactSizeIterator<Item = f32> + Clone,
+    code: &mut Vec<u8>,
+) -> Measures {
+    let numbers = numbers.map(f64::from);
+    let greatest = numbers.clone().fold(0.0, |greatest, number| number.abs().max(greatest));
+    if greatest == 0.0 {
+        code.resize(code.len() + numbers.len(), 0);
+        return Measures::default();
+    }
+    let length = match metric {
+        Metric::Cosine => numbers.clone().map(|number| number * number).sum::<f64>().sqrt(),
+        _ => 1.0,
+    };
+    let (steps, mut square) = (GREATEST / greatest, 0);
+    code.extend(numbers.map(|number| {
+        let number = (number * steps).round_ties_even() as i8;
+        square += i64::from(number) * i64::from(number);
+        number.cast_unsigned()
+    }));
+    let scale = (greatest / GREATEST / length) as f32;
+    let square = f64::from(scale) * f64::from(scale) * square as f64;
+    Measures { scale, square: square as f32 }
+}
+
+/// Code of a vector that others are compared with.
+#[derive(Debug)]
+pub(crate) struct Target {
+    metric: Metric,
+    code: Vec<u8>,
+    sum: i32,
+    measures: Measures,
+}
+
+impl Target {
+    pub(crate) fn new(metric: Metric, numbers: impl ExactSizeIterator<Item = f32> + Clone) -> Self {
+        let mut code = vec![];
+        let measures = encode(metric, numbers, &mut code);
+        Target { metric, sum: sum(&code), code, measures }
+    }
+
+    /// A target by its code.
+    pub(crate) fn of_code(metric: Metric, code: &[u8], measures: Measures) -> Self {
+        Target { metric, sum: sum(code), code: code.to_vec(), measures }
+    }
+
+    /// Distance of a vector by its code, as long as that of the target; of inner products the negative one. The less the nearer.
+    #[inline]
+    pub(crate) fn distance(&self, code: &[u8], measures: Measures) -> f32 {
+        let product =
+            dot(&self.code, self.sum, code) as f32 * (self.measures.scale * measures.scale);
+        match self.metric {
+            Metric::Dot => -product,
+            _ => (self.measures.square + measures.square) - 2.0 * product,
+        }
+    }
+}
+
+/// Codes of vectors that a graph is built of.
+#[derive(Debug)]
+pub(crate) struct Codes {
+    metric: Metric,
+    dims: usize,
+    bytes: Vec<u8>,
+    measures: Vec<Measures>,
+    sums: Vec<i32>,
+}
+
+impl Codes {
+    /// No codes yet of vectors of so many numbers, at least one.
+    pub(crate) fn new(metric: Metric, dims: u16) -> Self {
+        let dims = usize::from(dims.max(1));
+        Codes { metric, dims, bytes: vec![], measures: vec![], sums: vec![] }
+    }
+
+    /// Appends the code of a vector.
+    pub(crate) fn push(&mut self, numbers: impl ExactSizeIterator<Item = f32> + Clone) {
+        let first = self.bytes.len();
+        self.measures.push(encode(self.metric, numbers, &mut self.bytes));
+        self.bytes.resize(first + self.dims, 0);
+        self.sums.push(sum(&self.bytes[first..]));
+    }
+
+    /// Appends a code that was made before, of as many numbers as the others have.
+    pub(crate) fn push_code(&mut self, code: &[u8], measures: Measures) {
+        let first = self.bytes.len();
+        self.bytes.extend_from_slice(code);
+        self.bytes.resize(first + self.dims, 0);
+        self.measures.push(measures);
+        self.sums.push(sum(&self.bytes[first..]));
+    }
+
+    /// Codes of some of the vectors.
+    pub(crate) fn some(&self, vectors: impl Iterator<Item = u32>) -> Self {
+        let mut some = Codes { bytes: vec![], measures: vec![], sums: vec![], ..*self };
+        vectors.for_each(|at| some.push_code(self.code(at), self.measures(at)));
+        some
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.measures.len()
+    }
+
+    pub(crate) fn dims(&self) -> usize {
+        self.dims
+    }
+
+    pub(crate) fn metric(&self) -> Metric {
+        self.metric
+    }
+
+    /// Numbers of the code of a vector.
+    #[inline]
+    pub(crate) fn code(&self, at: u32) -> &[u8] {
+        &self.bytes[at as usize * self.dims..][..self.dims]
+    }
+
+    #[inline]
+    pub(crate) fn measures(&self, at: u32) -> Measures {
+        self.measures[at as usize]
+    }
+
+    #[inline]
+    pub(super) fn sum(&self, at: u32) -> i32 {
+        self.sums[at as usize]
+    }
+
+    #[inline]
+    pub(crate) fn prefetch(&self, at: u32) {
+        prefetch(self.code(at));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn exact(metric: Metric, a: &[f32], b: &[f32]) -> f64 {
+        let pairs = || a.iter().zip(b).map(|(a, b)| (f64::from(*a), f64::from(*b)));
+        let dot: f64 = pairs().map(|(a, b)| a * b).sum();
+        let length = |of: &[f32]| of.iter().map(|n| f64::from(*n).powi(2)).sum::<f64>().sqrt();
+        match metric {
+            Metric::Dot => -dot,
+            Metric::Cosine => 2.0 - 2.0 * dot / (length(a) * length(b)),
+            Metric::L2 => pairs().map(|(a, b)| (a - b) * (a - b)).sum(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn distances_of_codes_are_about_those_of_vectors(
+            pairs in prop::collection::vec((-1f32..1.0, -1f32..1.0), 1..200), scale in -30i32..30,
+        ) {
+            let scale = 2f32.powi(scale);
+            let (a, b): (Vec<f32>, Vec<f32>) = pairs.into_iter().map(|(a, b)| (a * scale + scale, b * scale)).unzip();
+            prop_assume!(b.iter().any(|n| n.abs() > scale * 0.1));
+            for metric in [Metric::Cosine, Metric::Dot, Metric::L2] {
+                let mut codes = Codes::new(metric, b.len() as u16);
+                codes.push(b.iter().copied());
+                let target = Target::new(metric, a.iter().copied());
+                let found = f64::from(target.distance(codes.code(0), codes.measures(0)));
+                // Each number is off by half a step at most, and those of the other are as great as the greatest.
+                let steps = 6.0 * a.len() as f64 / 127.0;
+                let bound = if metric == Metric::Cosine { steps } else { steps * f64::from(scale).powi(2) };
+                prop_assert!((found - exact(metric, &a, &b)).abs() <= bound, "{metric:?} {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_of_a_code_are_rounded_to_the_nearest_even() {
+        let mut code = vec![];
+        let numbers = [127.0f32, 0.5, 1.5, -0.5, -1.5, 2.4, -127.0];
+        let measures = encode(Metric::L2, numbers.iter().copied(), &mut code);
+        assert_eq!(code.iter().map(|n| *n as i8).collect::<Vec<_>>(), [127, 0, 2, 0, -2, 2, -127]);
+        assert_eq!(measures, Measures { scale: 1.0, square: 127.0 * 127.0 * 2.0 + 12.0 });
+    }
+
+    #[test]
+    fn vectors_of_zeros_and_of_next_to_nothing_have_codes() {
+        for metric in [Metric::Cosine, Metric::Dot, Metric::L2] {
+            let mut codes = Codes::new(metric, 3);
+            codes.push([0.0; 3].into_iter());
+            codes.push([f32::from_bits(1), 0.0, -0.0].into_iter());
+            assert_eq!(
+                (codes.len(), codes.code(0), codes.code(1)),
+                (2, &[0; 3][..], &[127, 0, 0][..])
+            );
+            assert_eq!(codes.measures(0), Measures::default());
+            assert!(codes.measures(1).square.is_finite() && codes.measures(1).scale.is_finite());
+        }
+    }
+
+    #[test]
+    fn a_direction_has_one_code_under_the_cosine() {
+        let mut codes = Codes::new(Metric::Cosine, 4);
+        for scale in [1.0, 0.125, 1024.0] {
+            codes.push([3.0, -1.0, 0.5, 2.0].map(|n: f32| n * scale).into_iter());
+        }
+        assert!(
+            (1..3).all(
+                |at| codes.code(at) == codes.code(0) && codes.measures(at) == codes.measures(0)
+            )
+        );
+        assert!((codes.measures(0).square - 1.0).abs() < 0.01);
+    }
+}

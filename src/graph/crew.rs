@@ -1,0 +1,112 @@
+//! Tasks on the threads of a pool and on the one that waits for them.
+
+use crate::budget::{self, ns};
+use crate::error::Result;
+use rayon::ThreadPool;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Results of tasks 0 to `n` in their order. This thread takes tasks, too, so that it waits for none that nobody has begun:
+/// all threads of the pool may be busy, and wait for this one.
+///
+/// # Errors
+///
+/// Whatever the [budget](crate::budget) of this thread says, which is asked between tasks.
+pub(super) fn map<T: Send + 'static>(
+    pool: Option<&ThreadPool>,
+    n: usize,
+    task: impl Fn(usize) -> T + Send + Sync + 'static,
+) -> Result<Vec<T>> {
+    let job = Arc::new(Job {
+        state: Mutex::new(State { next: 0, n, active: 0, panic: None }),
+        changed: Condvar::new(),
+        task: Mutex::new(Some(Arc::new(task))),
+        results: Mutex::new((0..n).map(|_| None).collect()),
+    });
+    for _ in 1..pool.map_or(1, ThreadPool::current_num_threads).min(n) {
+        let job = Arc::clone(&job);
+        pool.into_iter().for_each(|pool| {
+            pool.spawn({
+                let job = Arc::clone(&job);
+                move || job.run(|| true)
+            })
+        });
+    }
+    let mut stopped = Ok(());
+    job.run(|| {
+        stopped = budget::work(ns::GRAPH_TASK);
+        stopped.is_ok()
+    });
+    job.end();
+    stopped?;
+    Ok(std::mem::take(&mut *lock(&job.results)).into_iter().flatten().collect())
+}
+
+struct Job<T> {
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Until the end: a thread that comes later shall hold nothing.
+    task: Mutex<Option<Arc<dyn Fn(usize) -> T + Send + Sync>>>,
+    results: Mutex<Vec<Option<T>>>,
+}
+
+struct State {
+    next: usize,
+    n: usize,
+    active: usize,
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+impl<T> Job<T> {
+    /// Carries tasks out until there is none, or `goes_on` says no.
+    fn run(&self, mut goes_on: impl FnMut() -> bool) {
+        let Some(task) = lock(&self.task).clone() else { return };
+        while let Some(nth) = self.take() {
+            let result = match goes_on() {
+                true => catch_unwind(AssertUnwindSafe(|| task(nth))).map(Some),
+                false => Ok(None),
+            };
+            let mut state = lock(&self.state);
+            state.active -= 1;
+            match result {
+                Ok(Some(result)) => lock(&self.results)[nth] = Some(result),
+                Ok(None) => state.n = state.next,
+                Err(panic) => {
+                    state.panic = Some(panic);
+                    state.n = state.next;
+                }
+            }
+            drop(state);
+            self.changed.notify_all();
+        }
+    }
+
+    fn take(&self) -> Option<usize> {
+        let mut state = lock(&self.state);
+        let nth = state.next;
+        (nth < state.n).then(|| {
+            state.next += 1;
+            state.active += 1;
+            nth
+        })
+    }
+
+    /// Waits for tasks that others have begun.
+    fn end(&self) {
+        let mut state = lock(&self.state);
+        while state.active > 0 {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let panic = state.panic.take();
+        drop(state);
+        *lock(&self.task) = None;
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,203 @@
+//! Recall of walks, measured.
+//!
+//! Vectors of the graph are looked for as if they were not in it: walks do not come to them.
+
+use super::code::{Codes, Target};
+use super::crew;
+use super::hash::hash_of_code;
+use super::walk::{Counts, Nodes, Scratch, walk};
+use super::{Graph, enter};
+use crate::error::Result;
+use rayon::ThreadPool;
+use std::sync::Arc;
+
+/// Nodes that walks keep at the points of a curve.
+pub(crate) const CURVE_EFS: [u16; 12] = [10, 14, 20, 28, 40, 56, 80, 112, 160, 224, 320, 448];
+/// Vectors that are looked for.
+pub(crate) const CURVE_SAMPLES: usize = 128;
+/// Nearest that count.
+pub(crate) const CURVE_NEAREST: usize = 10;
+
+/// Recall and cost of walks that keep so many nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct CurvePoint {
+    pub(crate) ef: u16,
+    /// True nearest that were found, of 10,000.
+    pub(crate) recall: u16,
+    /// Hops of a walk, rounded up.
+    pub(crate) hops: u32,
+    /// Distances of a walk, rounded up.
+    pub(crate) distances: u32,
+}
+
+/// Nodes without one of them.
+struct Others<'g> {
+    codes: &'g Codes,
+    graph: &'g Graph,
+    target: &'g Target,
+    without: u32,
+}
+
+impl Nodes for Others<'_> {
+    fn n_nodes(&self) -> usize {
+        self.graph.order.len()
+    }
+
+    fn links(&mut self, node: u32, to: &mut Vec<u32>) -> Result<()> {
+        to.extend(self.graph.links.of_node(node).iter().filter(|node| **node != self.without));
+        Ok(())
+    }
+
+    fn distance(&mut self, node: u32) -> Result<f32> {
+        Ok(self.distance_of(node))
+    }
+
+    fn prefetch(&mut self, node: u32) {
+        self.codes.prefetch(self.graph.order[node as usize]);
+    }
+}
+
+impl Others<'_> {
+    fn distance_of(&self, node: u32) -> f32 {
+        let at = self.graph.order[node as usize];
+        self.target.distance(self.codes.code(at), self.codes.measures(at))
+    }
+
+    /// Distance of the last of the true nearest; none if there are not as many.
+    fn farthest(&self) -> Option<f32> {
+        let others = (0..self.n_nodes() as u32).filter(|node| *node != self.without);
+        let mut all: Vec<f32> = others.map(|node| self.distance_of(node)).collect();
+        let last = CURVE_NEAREST.min(all.len()).checked_sub(1)?;
+        Some(*all.select_nth_unstable_by(last, f32::total_cmp).1)
+    }
+
+    /// True nearest that a walk finds.
+    fn found(&mut self, ef: u16, farthest: f32, memory: &mut Memory) -> Result<(usize, Counts)> {
+        let Memory { scratch, entries } = memory;
+        let levels = &self.graph.upper;
+        let mut counts =
+            enter(levels, self.n_nodes(), |node| Ok(self.distance_of(node)), scratch, entries)?;
+        entries.retain(|node| *node != self.without);
+        if entries.is_empty() {
+            entries.extend(self.graph.links.of_node(self.without));
+        }
+        counts += walk(self, entries, usize::from(ef), scratch)?;
+        let nearest = scratch.nearest().take(CURVE_NEAREST);
+        Ok((nearest.filter(|(_, distance)| *distance <= farthest).count(), counts))
+    }
+}
+
+#[derive(Default)]
+struct Memory {
+    scratch: Scratch,
+    entries: Vec<u32>,
+}
+
+/// The curve of a graph: a point for each of [`CURVE_EFS`].
+///
+/// # Errors
+///
+/// Whatever the [budget](crate::budget) of this thread says.
+pub(crate) fn curve(
+    codes: &Arc<Codes>,
+    graph: &Arc<Graph>,
+    pool: Option<&ThreadPool>,
+) -> Result<Vec<CurvePoint>> {
+    let samples = samples(codes, graph);
+    let n_samples = samples.len();
+    let (codes, graph) = (Arc::clone(codes), Arc::clone(graph));
+    let of_samples =
+        crew::map(pool, n_samples, move |nth| of_sample(&codes, &graph, samples[nth]))?;
+    let mut totals = [(0, 0, Counts::default()); CURVE_EFS.len()];
+    for of_sample in of_samples {
+        for (total, (found, of, counts)) in totals.iter_mut().zip(of_sample?) {
+            total.0 += found;
+            total.1 += of;
+            total.2 += counts;
+        }
+    }
+    let mean = |sum: u64| sum.div_ceil(n_samples.max(1) as u64) as u32;
+    let points = CURVE_EFS.iter().zip(&totals).map(|(ef, (found, of, counts))| CurvePoint {
+        ef: *ef,
+        recall: (found * 10_000).checked_div(*of).unwrap_or(10_000) as u16,
+        hops: mean(counts.hops),
+        distances: mean(counts.distances),
+    });
+    Ok(points.collect())
+}
+
+/// Nodes of the least hashes.
+fn samples(codes: &Codes, graph: &Graph) -> Vec<u32> {
+    let hash = |node: u32| {
+        let at = graph.order[node as usize];
+        (hash_of_code(codes.code(at), codes.measures(at)), node)
+    };
+    let mut hashes: Vec<(u64, u32)> = (0..graph.order.len() as u32).map(hash).collect();
+    hashes.sort_unstable();
+    hashes.into_iter().take(CURVE_SAMPLES).map(|(_, node)| node).collect()
+}
+
+/// True nearest of a node that walks find, how many there are, and their work, by point of the curve.
+fn of_sample(codes: &Codes, graph: &Graph, node: u32) -> Result<Vec<(usize, usize, Counts)>> {
+    let at = graph.order[node as usize];
+    let target = Target::of_code(codes.metric(), codes.code(at), codes.measures(at));
+    let mut others = Others { codes, graph, target: &target, without: node };
+    let n_nearest = CURVE_NEAREST.min(others.n_nodes() - 1);
+    let Some(farthest) = others.farthest() else { return Ok(vec![]) };
+    let mut memory = Memory::default();
+    let mut points = vec![];
+    for ef in CURVE_EFS {
+        let (found, counts) = others.found(ef, farthest, &mut memory)?;
+        points.push((found, n_nearest, counts));
+    }
+    Ok(points)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::build::{Tuning, build};
+    use crate::schema::Metric;
+
+    fn codes(n: usize) -> Arc<Codes> {
+        let mut codes = Codes::new(Metric::L2, 6);
+        let mut state = 11u64;
+        for _ in 0..n {
+            let numbers: [f32; 6] = std::array::from_fn(|_| {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                (state >> 40) as f32
+            });
+            codes.push(numbers.into_iter());
+        }
+        Arc::new(codes)
+    }
+
+    #[test]
+    fn recall_and_cost_grow_with_what_walks_keep() {
+        let codes = codes(2_000);
+        let graph = Arc::new(build(&codes, &Tuning::DEFAULT, None).unwrap());
+        let points = curve(&codes, &graph, None).unwrap();
+        assert_eq!(points.len(), CURVE_EFS.len());
+        assert!(
+            points
+                .windows(2)
+                .all(|two| two[0].distances < two[1].distances && two[0].hops < two[1].hops)
+        );
+        assert!(points[0].recall > 5_000 && points[11].recall > 9_900, "{points:?}");
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        assert_eq!(curve(&codes, &graph, Some(&pool)).unwrap(), points);
+    }
+
+    #[test]
+    fn graphs_of_few_have_curves() {
+        for n in [0, 1, 2, 11, 70] {
+            let codes = codes(n);
+            let graph = Arc::new(build(&codes, &Tuning::DEFAULT, None).unwrap());
+            let points = curve(&codes, &graph, None).unwrap();
+            assert!(points.iter().all(|point| point.recall <= 10_000), "{n}: {points:?}");
+            assert_eq!(points[11].recall, 10_000, "{n}");
+        }
+    }
+}
