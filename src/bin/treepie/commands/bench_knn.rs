@@ -47,11 +47,33 @@ pub(super) struct KnnArgs {
     /// Find neighbours only among the documents of a query.
     #[arg(long, requires = "knn", conflicts_with = "queries", value_name = "QUERY")]
     filter: Option<String>,
+    /// Part of the nearest that is to be found [default: 0.95].
+    #[arg(long, requires = "knn", value_name = "PART", conflicts_with_all = ["ef", "exact"])]
+    recall: Option<f32>,
+    /// Number of vectors that a walk over a graph keeps.
+    #[arg(long, requires = "knn", value_name = "N", conflicts_with = "exact")]
+    ef: Option<u32>,
+    /// Compare all vectors.
+    #[arg(long, requires = "knn")]
+    exact: bool,
+}
+
+impl KnnArgs {
+    /// A query for the nearest, found by as much effort as is asked for.
+    fn with_effort(&self, nearest: Query) -> Query {
+        match (self.recall, self.ef) {
+            _ if self.exact => nearest.exact(),
+            (Some(recall), _) => nearest.recall(recall),
+            (None, Some(ef)) => nearest.ef(ef),
+            (None, None) => nearest,
+        }
+    }
 }
 
 /// Neighbours that are asked for.
 struct Asked<'s> {
     searcher: &'s Searcher,
+    args: &'s KnnArgs,
     field: &'s str,
     metric: Metric,
     filter: Option<Query>,
@@ -85,7 +107,7 @@ pub(super) fn run(
         truth.map(|path| read_truth(path, vectors.len(), args.k as usize).map(|rows| (path, rows)));
     let truth: Option<(&Path, Vec<Vec<DocId>>)> = truth.transpose()?;
     let filter = args.filter.as_deref().map(|text| searcher.parse(text)).transpose()?;
-    let asked = Asked { searcher, field, metric: params.metric, filter, k: args.k };
+    let asked = Asked { searcher, args, field, metric: params.metric, filter, k: args.k };
     let mut cases = vec![];
     // Not timed: bytes are checked once they are first read.
     for (nth, vector) in vectors.into_iter().enumerate() {
@@ -149,7 +171,7 @@ fn of_row(error: Error, nth: usize, path: &Path) -> Error {
 
 impl Asked<'_> {
     fn find(&self, vector: &[f32]) -> Result<Hits, Error> {
-        let nearest = Query::nearest(self.field, vector, self.k);
+        let nearest = self.args.with_effort(Query::nearest(self.field, vector, self.k));
         let query = match &self.filter {
             None => nearest,
             Some(filter) => Query::boolean().filter(filter.clone()).must(nearest).build(),
