@@ -1,4 +1,4 @@
-//! Vectors of fields: how many, of which lengths, in how many bytes, and the graphs over them.
+//! Vectors of fields: number, lengths, bytes, and the graphs over them.
 
 use super::Inspector;
 use super::storage::section_len;

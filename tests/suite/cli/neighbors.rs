@@ -245,9 +245,10 @@ fn bench_refuses_vectors_and_truths_that_do_not_fit() {
     bench(&["--exact", "--queries", "q.json"]).fails_with(&["--exact"]);
     bench(&["--knn", "good.fvecs", "--recall", "0.9", "--ef", "9"]).fails_with(&["--ef"]);
     for recall in ["0", "1.5", "NaN"] {
-        bench(&["--knn", "good.fvecs", "--recall", recall]).fails_with(&["recall"]);
+        let wrong = bench(&["--knn", "good.fvecs", "--recall", recall]);
+        wrong.fails_with(&["a recall above 0, at most 1, found"]);
     }
-    bench(&["--knn", "good.fvecs", "--ef", "0"]).fails_with(&["ef"]);
+    bench(&["--knn", "good.fvecs", "--ef", "0"]).fails_with(&["1 or more that a walk keeps"]);
     bench(&[]).fails_with(&["--queries"]);
     dir.ok(&["bench", "t.tp", "--knn", "good.fvecs", "--truth", "good.ivecs", "--k", "2"]);
 }

@@ -86,7 +86,7 @@ struct Asked<'s> {
 enum Truth<'p> {
     None,
     Exact,
-    /// Of each query, from a file.
+    /// Rows of a file, one for each query.
     Rows(&'p Path, Vec<Vec<DocId>>),
 }
 
