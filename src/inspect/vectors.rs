@@ -30,7 +30,7 @@ pub struct VectorsInfo {
     pub bytes: u64,
     /// The least and the greatest Euclidean length; none without vectors.
     pub lengths: Option<(f64, f64)>,
-    /// The graph over them; none where there are too few for one.
+    /// Graph over them, if there are enough for one.
     pub graph: Option<GraphInfo>,
 }
 
