@@ -1,4 +1,4 @@
-//! Upper levels of a graph, where walks begin.
+//! Upper levels of a graph.
 //!
 //! Written by [`encode`], read by [`Upper`].
 //!
