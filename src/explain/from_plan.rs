@@ -435,6 +435,11 @@ impl Explaining<'_, '_> {
                 let takes_smallest = self.plan.smallest.is_some() && id == self.plan.root();
                 postings(&part.leaves[leaf.index()].postings, takes_smallest)
             }
+            Operator::Nearest { leaf, .. }
+                if self.plan.neighbors_of(*leaf).is_some_and(|it| it.is_taken) =>
+            {
+                "taken from a branch".into()
+            }
             Operator::Nearest { leaf, .. } => match self.plan.way_in(*leaf, part.base) {
                 Some(choice) if !matches!(part.leaves[leaf.index()].postings, Postings::Absent) => {
                     choice.to_string()

@@ -24,14 +24,11 @@ pub(super) fn map<T: Send + 'static>(
         task: Mutex::new(Some(Arc::new(task))),
         results: Mutex::new((0..n).map(|_| None).collect()),
     });
-    for _ in 1..pool.map_or(1, ThreadPool::current_num_threads).min(n) {
-        let job = Arc::clone(&job);
-        pool.into_iter().for_each(|pool| {
-            pool.spawn({
-                let job = Arc::clone(&job);
-                move || job.run(|| true)
-            })
-        });
+    if let Some(pool) = pool {
+        for _ in 1..pool.current_num_threads().min(n) {
+            let job = Arc::clone(&job);
+            pool.spawn(move || job.run(|| true));
+        }
     }
     let mut stopped = Ok(());
     job.run(|| {
@@ -43,11 +40,13 @@ pub(super) fn map<T: Send + 'static>(
     Ok(std::mem::take(&mut *lock(&job.results)).into_iter().flatten().collect())
 }
 
+type Task<T> = Arc<dyn Fn(usize) -> T + Send + Sync>;
+
 struct Job<T> {
     state: Mutex<State>,
     changed: Condvar,
     /// Until the end: a thread that comes later shall hold nothing.
-    task: Mutex<Option<Arc<dyn Fn(usize) -> T + Send + Sync>>>,
+    task: Mutex<Option<Task<T>>>,
     results: Mutex<Vec<Option<T>>>,
 }
 

@@ -37,7 +37,7 @@ pub use savings::Saving;
 pub use sections::SectionInfo;
 pub use storage::{StoragePart, StorageReport};
 pub use top_terms::TermStorage;
-pub use vectors::VectorsInfo;
+pub use vectors::{CurvePoint, GraphInfo, VectorsInfo};
 
 pub use crate::segment::disk_usage::DiskUsage;
 

@@ -1,12 +1,13 @@
-//! Vectors of fields: how many, of which lengths, in how many bytes.
+//! Vectors of fields: number, lengths, bytes, and the graphs over them.
 
 use super::Inspector;
 use super::storage::section_len;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::envelope::SectionKind;
+use crate::format::graph::curve::WHOLE;
 use crate::ids::FieldId;
 use crate::schema::{Field, VectorParams};
-use crate::segment::reader::SegmentReader;
+use crate::segment::reader::{FieldReader, SegmentReader};
 use crate::value::numbers_of_row;
 
 /// The vectors of one field in one segment.
@@ -29,6 +30,42 @@ pub struct VectorsInfo {
     pub bytes: u64,
     /// The least and the greatest Euclidean length; none without vectors.
     pub lengths: Option<(f64, f64)>,
+    /// Graph over them, if there are enough for one.
+    pub graph: Option<GraphInfo>,
+}
+
+/// The graph over the vectors of one field in one segment.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct GraphInfo {
+    /// Different vectors.
+    pub nodes: u64,
+    /// Links of all nodes to others, without those of the upper levels.
+    pub links: u64,
+    /// The most links of a node.
+    pub links_max: u64,
+    /// Nodes of the upper levels, the largest level first.
+    pub levels: Vec<u64>,
+    /// Bytes of codes, links, levels and all else.
+    pub bytes: u64,
+    /// Vectors of its own that the [curve](Self::curve) was measured with.
+    pub samples: u64,
+    /// Recall by effort.
+    pub curve: Vec<CurvePoint>,
+}
+
+/// Measurement of walks through a graph.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CurvePoint {
+    /// Nodes that a walk keeps.
+    pub ef: u32,
+    /// Part of the 10 nearest that is found.
+    pub recall: f64,
+    /// Codes that are compared.
+    pub distances: u32,
+    /// Nodes whose links are read.
+    pub hops: u32,
 }
 
 impl Inspector {
@@ -64,7 +101,7 @@ fn info(
     field: FieldId,
     (nth, params): (usize, VectorParams),
 ) -> Result<VectorsInfo> {
-    let (mut n, mut n_with, mut last) = (0, 0, None);
+    let (mut n, mut n_with, mut last) = (0u64, 0, None);
     let mut lengths = None;
     if let Some(vectors) = segment.field(field).vectors()? {
         vectors.for_each(|doc, row| {
@@ -76,7 +113,9 @@ fn info(
             Ok(())
         })?;
     }
-    let bytes = [SectionKind::VECTORS, SectionKind::VECTOR_DOCS];
+    let bytes = |kinds: &[SectionKind]| {
+        kinds.iter().map(|kind| section_len(segment, Some(field), *kind)).sum()
+    };
     Ok(VectorsInfo {
         field: segment.schema().get(field).name.clone(),
         segment: nth,
@@ -84,7 +123,36 @@ fn info(
         documents: segment.n_docs().into(),
         with_vectors: n_with,
         vectors: n,
-        bytes: bytes.map(|kind| section_len(segment, Some(field), kind)).iter().sum(),
+        bytes: bytes(&[SectionKind::VECTORS, SectionKind::VECTOR_DOCS]),
         lengths,
+        graph: graph_info(segment.field(field), n, bytes(&SectionKind::GRAPH))?,
     })
+}
+
+fn graph_info(field: FieldReader<'_>, n_vectors: u64, bytes: u64) -> Result<Option<GraphInfo>> {
+    let n_vectors = u32::try_from(n_vectors).unwrap_or(u32::MAX);
+    let Some((graph, curve)) = field.graph(n_vectors)?.zip(field.curve()?) else { return Ok(None) };
+    let (mut n_links, mut most, mut links) = (0, 0, vec![]);
+    for node in 0..graph.n_nodes() {
+        links.clear();
+        graph.links.read(node, &mut links)?;
+        n_links += links.len() as u64;
+        most = most.max(links.len() as u64);
+    }
+    let levels = (0..graph.upper.n_levels()).map(|level| graph.upper.n_nodes(level).into());
+    let points = curve.points.iter().map(|point| CurvePoint {
+        ef: point.ef,
+        recall: f64::from(point.recall) / f64::from(WHOLE),
+        distances: point.distances,
+        hops: point.hops,
+    });
+    Ok(Some(GraphInfo {
+        nodes: graph.n_nodes().into(),
+        links: n_links,
+        links_max: most,
+        levels: levels.collect(),
+        bytes,
+        samples: curve.n_samples.into(),
+        curve: points.collect(),
+    }))
 }

@@ -42,6 +42,7 @@ impl Execution<'_> {
                 && let Some(known) = other.found_neighbors(spec)
             {
                 self.put_neighbors(nth, &known)?;
+                self.plan.neighbors[nth].is_taken = true;
             }
         }
         Ok(())

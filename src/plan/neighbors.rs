@@ -19,6 +19,8 @@ pub(crate) struct NeighborsPlan {
     pub(crate) ways: Vec<Choice>,
     /// None until the plan is carried out.
     pub(crate) found: Option<Arc<FoundNeighbors>>,
+    /// Whether another plan has found them, so that nothing is filtered here.
+    pub(crate) is_taken: bool,
     /// Places of documents that are asked about and let through, by segment and number there; none of one without a vector.
     pub(crate) standings: Vec<((usize, u32), Option<Standing>)>,
 }
@@ -67,6 +69,7 @@ impl Plan<'_> {
             leaf,
             ways: vec![],
             found: None,
+            is_taken: false,
             standings: vec![],
         });
         Ok(())
@@ -209,7 +212,11 @@ impl Plan<'_> {
             _ => None,
         };
         let own = filter(self.node(id));
-        own.is_some() && self.nodes.iter().position(|node| filter(node) == own) == Some(id.index())
+        let is_taken = |leaf| self.neighbors_of(leaf).is_some_and(|it| it.is_taken);
+        let is_found_here = self.node(id).operator.leaf().is_none_or(|leaf| !is_taken(leaf));
+        own.is_some()
+            && is_found_here
+            && self.nodes.iter().position(|node| filter(node) == own) == Some(id.index())
     }
 }
 

@@ -100,7 +100,7 @@ impl Explaining<'_, '_> {
         node.estimate = self.estimate_of_page();
         let matching = node.children[0].actual.as_ref().map(|actual| actual.documents);
         node.actual = self.run.map(|run| run.page(matching));
-        let is_sorted = operator != ExplainOperator::TopK;
+        let is_sorted = matches!(operator, ExplainOperator::Sort | ExplainOperator::Collapse);
         if let Some(actual) = node.actual.as_mut().filter(|_| is_sorted) {
             actual.sort.get_or_insert_default();
         }

@@ -28,8 +28,8 @@ impl Tuning {
         leaders_of_leaf: 2,
         leaders_max: 256,
         fan: &[8, 3],
-        nearest: 6,
-        capacity: 96,
+        nearest: 4,
+        capacity: 64,
         slack: 1.2,
         degree: 32,
     };

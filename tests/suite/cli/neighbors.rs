@@ -184,6 +184,13 @@ fn bench_times_neighbors_and_compares_them_with_the_truth() {
     let text = dir.ok(&[&bench[..], &["--k", "2", "--filter", "kind:even"]].concat());
     assert!(text.starts_with("2 nearest in 'v': 2 queries, 2 passes: mean "), "{text}");
     assert!(text.contains("\nrecall@2 0.5000, all found in 0 of 2, the least 0.5\n"), "{text}");
+    let exact = ["bench", "t.tp", "--knn", "q.fvecs", "--truth", "exact", "--passes", "1"];
+    for more in [&[][..], &["--recall", "1"], &["--ef", "20"], &["--exact"], &["--k", "99"]] {
+        let text = dir.ok(&[&exact[..], &["--filter", "kind:even"], more].concat());
+        assert!(text.contains(" 1.0000, all found in 2 of 2, the least 1\n"), "{text}");
+    }
+    let none = dir.ok(&[&exact[..], &["--filter", "kind:none"]].concat());
+    assert!(none.contains("recall@10 1.0000"), "{none}");
     let all = dir.ok(&["bench", "t.tp", "--knn", "q.fvecs", "--passes", "1", "--k", "99"]);
     assert!(all.contains("1 pass: mean") && !all.contains("recall"), "{all}");
 }
@@ -232,9 +239,16 @@ fn bench_refuses_vectors_and_truths_that_do_not_fit() {
     bench(&["--knn", "good.fvecs", "--filter", "kind:("]).fails_with(&["parsing the query"]);
     bench(&["--knn", "good.fvecs", "--field", "n"]).fails_with(&["found the u64 field 'n'"]);
     bench(&["--knn", "good.fvecs", "--field", "w"]).fails_with(&["found 'w'"]);
-    bench(&["--truth", "good.ivecs", "--queries", "q.json"]).fails_with(&["--knn"]);
+    bench(&["--truth", "good.ivecs", "--queries", "q.json"]).fails_with(&["--truth"]);
     bench(&["--knn", "good.fvecs", "--queries", "q.json"]).fails_with(&["--queries"]);
     bench(&["--knn", "good.fvecs", "--what-if"]).fails_with(&["--what-if"]);
+    bench(&["--exact", "--queries", "q.json"]).fails_with(&["--exact"]);
+    bench(&["--knn", "good.fvecs", "--recall", "0.9", "--ef", "9"]).fails_with(&["--ef"]);
+    for recall in ["0", "1.5", "NaN"] {
+        let wrong = bench(&["--knn", "good.fvecs", "--recall", recall]);
+        wrong.fails_with(&["a recall above 0, at most 1, found"]);
+    }
+    bench(&["--knn", "good.fvecs", "--ef", "0"]).fails_with(&["1 or more that a walk keeps"]);
     bench(&[]).fails_with(&["--queries"]);
     dir.ok(&["bench", "t.tp", "--knn", "good.fvecs", "--truth", "good.ivecs", "--k", "2"]);
 }

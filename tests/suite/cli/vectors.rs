@@ -106,7 +106,10 @@ fn inspect_says_how_many_vectors_there_are_and_how_long() {
     let names = ["field", "segment", "metric", "documents", "with", "without", "vectors", "bytes"];
     let names = [&names[..], &["shortest", "longest"]].concat();
     for (row, expected) in rows.as_array().unwrap().iter().zip(&expected) {
-        assert_eq!(row["dims"], 2);
+        assert_eq!(
+            (&row["dims"], &row["nodes"], &row["curve"]),
+            (&json!(2), &json!(null), &json!(null))
+        );
         for (name, expected) in names.iter().zip(expected.as_array().unwrap()) {
             match *name {
                 "segment" => {
@@ -133,6 +136,37 @@ fn inspect_says_how_many_vectors_there_are_and_how_long() {
     dir.write("text.jsonl", "{\"t\": \"a\"}\n");
     dir.ok(&["index", "u.tp", "text.jsonl", "--schema", "text.toml", "--quiet"]);
     assert_eq!(dir.run(&["inspect", "u.tp", "vectors", "--format", "json"]).json(), json!([]));
+}
+
+#[test]
+fn inspect_shows_the_graph_over_vectors() {
+    let dir = dir();
+    // As many as a graph is made from.
+    let row = |n: i32| format!("{{\"w\": [{}, {}]}}\n", n * 37 % 4_999, n * 91 % 5_003);
+    dir.write("many.jsonl", (0..4_500).map(row).collect::<String>());
+    dir.ok(&["index", "t.tp", "many.jsonl", "--schema", "schema.toml", "--quiet"]);
+    let inspect = ["inspect", "t.tp", "vectors", "--field", "w", "--format"];
+    let row = &dir.run(&[&inspect[..], &["json"]].concat()).json()[0];
+    assert_eq!((&row["vectors"], &row["nodes"]), (&json!(4_500), &json!(4_500)));
+    let [mean, most] = ["links_mean", "links_max"].map(|name| row[name].as_f64().unwrap());
+    assert!(1.0 < mean && mean <= most && most <= 64.0, "{row}");
+    let storage = dir.run(&["inspect", "t.tp", "storage", "--format", "json"]).json();
+    let of_graph = |part: &&Value| {
+        let name = part["part"].as_str().unwrap_or_default();
+        part["field"] == "w" && !["vectors", "documents of vectors"].contains(&name)
+    };
+    let of_graph = storage.as_array().unwrap().iter().filter(of_graph);
+    let sum: u64 = of_graph.map(|part| part["bytes"].as_u64().unwrap()).sum();
+    let bytes = row["graph_bytes"].as_u64().unwrap();
+    assert!(bytes > 4_500 * 8 && bytes <= sum, "{bytes} {sum}");
+    let curve = row["curve"].as_array().unwrap();
+    let of = |name: &str| curve.iter().map(|it| it[name].as_f64().unwrap()).collect::<Vec<_>>();
+    assert!(of("ef").is_sorted() && of("distances").is_sorted(), "{row}");
+    assert!(of("recall").iter().all(|recall| (0.0..=1.0).contains(recall)), "{row}");
+    let last = of("recall")[curve.len() - 1];
+    assert!(last > 0.9, "{row}");
+    let text = dir.ok(&[&inspect[..], &["text"]].concat());
+    assert!(text.trim_end().ends_with(&format!("{} {last}", of("ef")[curve.len() - 1])), "{text}");
 }
 
 #[test]

@@ -50,7 +50,7 @@ least; one outside of its bounds is a fault.
 With --knn the neighbours of vectors are found, and percentiles of all times printed; with
 --format json after a line for each query. A first pass is not timed. With --truth recall is
 the part of the k nearest that is found, by similarity: a document that is as near as the last of
-these counts as one of them. The similarities are computed by 64 bits from the stored vectors.")]
+these counts as one of them. With --truth exact all vectors are compared for it. The similarities are computed by 64 bits from the stored vectors.")]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,

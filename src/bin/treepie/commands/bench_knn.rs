@@ -31,30 +31,32 @@ pub(super) struct KnnArgs {
     #[arg(long, group = "report", value_name = "FILE")]
     #[arg(conflicts_with_all = ["queries", "commands", "slow_ms", "log", "what_if", "estimates"])]
     pub(super) knn: Option<PathBuf>,
-    /// Compare what is found with the nearest, which an .ivecs file has.
+    /// Compare what is found with the nearest, which an .ivecs file has, or exact.
     ///
-    /// A row for each query: numbers of documents, which are those of the rows that were indexed.
-    #[arg(long, requires = "knn", value_name = "FILE")]
+    /// A row for each query: numbers of documents, which are those of the rows that were indexed. With
+    /// exact all vectors are compared for it, once for each query.
+    #[arg(long, requires = "knn", conflicts_with = "queries", value_name = "FILE|exact")]
     truth: Option<PathBuf>,
     /// Number of neighbours.
-    #[arg(long, requires = "knn", default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, requires = "knn", conflicts_with = "queries", default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     k: u32,
     /// Field of the vectors.
     ///
     /// The default is the only one that has any.
-    #[arg(long, requires = "knn", value_name = "FIELD")]
+    #[arg(long, requires = "knn", conflicts_with = "queries", value_name = "FIELD")]
     field: Option<String>,
     /// Find neighbours only among the documents of a query.
-    #[arg(long, requires = "knn", value_name = "QUERY")]
+    #[arg(long, requires = "knn", conflicts_with = "queries", value_name = "QUERY")]
     filter: Option<String>,
     /// Part of the nearest that is to be found [default: 0.95].
-    #[arg(long, requires = "knn", value_name = "PART", conflicts_with_all = ["ef", "exact"])]
+    #[arg(long, requires = "knn", value_name = "PART")]
+    #[arg(conflicts_with_all = ["queries", "ef", "exact"])]
     recall: Option<f32>,
     /// Number of vectors that a walk over a graph keeps.
-    #[arg(long, requires = "knn", value_name = "N", conflicts_with = "exact")]
+    #[arg(long, requires = "knn", value_name = "N", conflicts_with_all = ["queries", "exact"])]
     ef: Option<u32>,
     /// Compare all vectors.
-    #[arg(long, requires = "knn")]
+    #[arg(long, requires = "knn", conflicts_with = "queries")]
     exact: bool,
 }
 
@@ -80,6 +82,14 @@ struct Asked<'s> {
     k: u32,
 }
 
+/// The nearest that what is found is compared with.
+enum Truth<'p> {
+    None,
+    Exact,
+    /// Rows of a file, one for each query.
+    Rows(&'p Path, Vec<Vec<DocId>>),
+}
+
 /// A query, and what came of it.
 struct Case {
     vector: Vec<f32>,
@@ -102,10 +112,11 @@ pub(super) fn run(
         let error = usage("reading the queries").expected("a row or more").found("none");
         return Err(error.in_file(queries).into());
     }
-    let truth = args.truth.as_deref();
-    let truth =
-        truth.map(|path| read_truth(path, vectors.len(), args.k as usize).map(|rows| (path, rows)));
-    let truth: Option<(&Path, Vec<Vec<DocId>>)> = truth.transpose()?;
+    let truth = match args.truth.as_deref() {
+        None => Truth::None,
+        Some(path) if path.as_os_str() == "exact" => Truth::Exact,
+        Some(path) => Truth::Rows(path, read_truth(path, vectors.len(), args.k as usize)?),
+    };
     let filter = args.filter.as_deref().map(|text| searcher.parse(text)).transpose()?;
     let asked = Asked { searcher, args, field, metric: params.metric, filter, k: args.k };
     let mut cases = vec![];
@@ -119,9 +130,18 @@ pub(super) fn run(
             times: vec![],
             vector,
         };
-        if let Some((path, rows)) = &truth {
-            case.recall = Some(asked.recall(&case.vector, &found, &rows[nth], (path, nth))?);
-        }
+        case.recall = match &truth {
+            Truth::None => None,
+            Truth::Exact => {
+                let nearest = asked.find_exactly(&case.vector)?;
+                let nearest: Vec<f64> = asked.similarities(&case.vector, &nearest)?;
+                Some(asked.recall(&case.vector, &found, &nearest)?)
+            }
+            Truth::Rows(path, rows) => {
+                let nearest = asked.similarities_of(&case.vector, &rows[nth], (path, nth))?;
+                Some(asked.recall(&case.vector, &found, &nearest)?)
+            }
+        };
         cases.push(case);
     }
     for _ in 0..passes {
@@ -171,7 +191,14 @@ fn of_row(error: Error, nth: usize, path: &Path) -> Error {
 
 impl Asked<'_> {
     fn find(&self, vector: &[f32]) -> Result<Hits, Error> {
-        let nearest = self.args.with_effort(Query::nearest(self.field, vector, self.k));
+        self.search(self.args.with_effort(Query::nearest(self.field, vector, self.k)))
+    }
+
+    fn find_exactly(&self, vector: &[f32]) -> Result<Hits, Error> {
+        self.search(Query::nearest(self.field, vector, self.k).exact())
+    }
+
+    fn search(&self, nearest: Query) -> Result<Hits, Error> {
         let query = match &self.filter {
             None => nearest,
             Some(filter) => Query::boolean().filter(filter.clone()).must(nearest).build(),
@@ -181,22 +208,25 @@ impl Asked<'_> {
         search.fields::<&str>([]).run()
     }
 
-    fn recall(
+    /// The part that was found of the nearest, which are this similar.
+    fn recall(&self, vector: &[f32], found: &Hits, nearest: &[f64]) -> Result<f64, Error> {
+        Ok(recall(&self.similarities(vector, found)?, nearest))
+    }
+
+    fn similarities(&self, vector: &[f32], found: &Hits) -> Result<Vec<f64>, Error> {
+        found.hits.iter().map(|hit| self.similarity(vector, hit.doc)).collect()
+    }
+
+    /// Similarities of the documents of a row of a file.
+    fn similarities_of(
         &self,
         vector: &[f32],
-        found: &Hits,
         nearest: &[DocId],
         (path, nth): (&Path, usize),
-    ) -> Result<f64, Error> {
-        let of_found = found.hits.iter().map(|hit| self.similarity(vector, hit.doc));
-        let of_nearest = nearest.iter().map(|doc| {
-            let similarity = self.similarity(vector, *doc);
-            similarity.map_err(|error| {
-                error.in_file(path).hint(format!("row {} of the truth has it", nth + 1))
-            })
-        });
-        let of_nearest = of_nearest.collect::<Result<Vec<_>, _>>()?;
-        Ok(recall(&of_found.collect::<Result<Vec<_>, _>>()?, &of_nearest))
+    ) -> Result<Vec<f64>, Error> {
+        let of_row =
+            |error: Error| error.in_file(path).hint(format!("row {} of the truth has it", nth + 1));
+        nearest.iter().map(|doc| self.similarity(vector, *doc).map_err(of_row)).collect()
     }
 
     /// Similarity of a document to a vector, by the nearest of its own.

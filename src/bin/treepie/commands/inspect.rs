@@ -7,7 +7,7 @@ use std::{
 
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Map, Value, json};
-use treepie::inspect::{DiskUsage, Inspector, PostingsInfo};
+use treepie::inspect::{CurvePoint, DiskUsage, GraphInfo, Inspector, PostingsInfo};
 use treepie::{DocId, Error, ErrorKind, Field, FieldKind};
 
 use super::{inspect_io, open, value_to_json};
@@ -126,7 +126,7 @@ enum What {
     },
     /// Vectors of each field by segment: how many, how long, in how many bytes.
     ///
-    /// Reads all of them.
+    /// Also their graphs: nodes, links, and the recall that was measured by how many nodes a walk keeps.
     Vectors {
         /// Only those of a field.
         #[arg(long, value_name = "FIELD")]
@@ -414,6 +414,11 @@ fn print_vectors(
         "bytes",
         "shortest",
         "longest",
+        "nodes",
+        "links_mean",
+        "links_max",
+        "graph_bytes",
+        "curve",
     ];
     let segments = index.segments();
     let mut table = Table::new(out, format, &names)?;
@@ -430,9 +435,27 @@ fn print_vectors(
             json!(info.bytes),
             json!(info.lengths.map(|(least, _)| rounded(least))),
             json!(info.lengths.map(|(_, most)| rounded(most))),
+            json!(info.graph.as_ref().map(|graph| graph.nodes)),
+            json!(info.graph.as_ref().map(|it| rounded(it.links as f64 / it.nodes.max(1) as f64))),
+            json!(info.graph.as_ref().map(|graph| graph.links_max)),
+            json!(info.graph.as_ref().map(|graph| graph.bytes)),
+            curve(info.graph.as_ref(), format),
         ])?;
     }
     Ok(table.finish()?)
+}
+
+/// Recall by effort: in JSON with all that was measured, else as `10 0.9315, 14 0.9561`.
+fn curve(graph: Option<&GraphInfo>, format: Format) -> Value {
+    let Some(GraphInfo { curve, .. }) = graph else { return Value::Null };
+    let point = |it: &CurvePoint| json!({ "ef": it.ef, "recall": it.recall, "distances": it.distances, "hops": it.hops });
+    match format {
+        Format::Json | Format::Jsonl => curve.iter().map(point).collect(),
+        _ => {
+            let points = curve.iter().map(|it| format!("{} {}", it.ef, it.recall));
+            json!(points.collect::<Vec<_>>().join(", "))
+        }
+    }
 }
 
 /// A length of six digits, as numbers of 32 bits have not many more.

@@ -105,7 +105,10 @@ pub(crate) fn similarity(metric: Metric, a: &[f32], b: &[f32]) -> Result<f64, Er
 pub(crate) fn recall(found: &[f64], nearest: &[f64]) -> f64 {
     let least = nearest.iter().copied().fold(f64::INFINITY, f64::min);
     let n_found = found.iter().filter(|it| **it >= least - least.abs() * ROUNDING).count();
-    n_found.min(nearest.len()) as f64 / nearest.len().max(1) as f64
+    match nearest.len() {
+        0 => 1.0,
+        n => n_found.min(n) as f64 / n as f64,
+    }
 }
 
 #[cfg(test)]
@@ -156,7 +159,7 @@ mod tests {
         assert_eq!(recall(&[0.9, 0.7, 0.7], &[0.7, 0.8, 0.9]), 1.0, "as near as one of them");
         assert_eq!(recall(&[0.9, 0.8, 0.6], &[0.9, 0.8, 0.7]), 2.0 / 3.0);
         assert_eq!(recall(&[-4.0, -4.000_000_1], &[-3.0, -4.0]), 1.0, "rounded");
-        assert_eq!(recall(&[], &[0.5]), 0.0);
+        assert_eq!((recall(&[], &[0.5]), recall(&[], &[])), (0.0, 1.0));
         let of = |metric| similarity(metric, &[1.0, 2.0], &[3.0, 0.0]).unwrap();
         assert_eq!((of(Metric::Dot), of(Metric::L2)), (3.0, -8.0));
         assert!((of(Metric::Cosine) - 3.0 / (5f64.sqrt() * 3.0)).abs() < 1e-12);
