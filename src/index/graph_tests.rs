@@ -212,7 +212,7 @@ fn the_nearest_are_found_under_all_filters() {
         for (below, recall) in &recalls {
             assert!(*recall >= 0.9, "{metric:?}, many: {many}, below {below}: {recall}");
         }
-        // Of more than few, so that walks find them.
+        // Walks find them, as they are more than few.
         let of_walks: Vec<f64> = recalls.iter().filter(|it| it.0 > 300).map(|it| it.1).collect();
         let mean = of_walks.iter().sum::<f64>() / of_walks.len() as f64;
         assert!(mean >= 0.95, "{metric:?}, many: {many}: {of_walks:?}");
