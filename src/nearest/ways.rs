@@ -133,7 +133,8 @@ impl Choice {
     /// through all comes to more that are about as far than codes can tell apart.
     pub(super) fn goes_on(&self, counts: Counts) -> bool {
         let expected = counts.tests as f32 * self.share;
-        let disagrees = expected >= EXPECTED_MIN && (counts.wanted as f32) < expected / 2.0;
+        let least = expected * if self.way == Way::Walk(Through::Wanted) { 0.5 } else { 0.125 };
+        let disagrees = expected >= EXPECTED_MIN && (counts.wanted as f32) < least;
         !disagrees && self.figures.is_none_or(|figures| figures.spent(counts) < self.exact_ns)
     }
 }
@@ -390,7 +391,9 @@ mod tests {
         let counts = |distances| Counts { distances, ..Counts::default() };
         assert!(chosen.goes_on(counts(1_000)) && !chosen.goes_on(counts(10_000_000)));
         let tested = |tests, wanted| Counts { tests, wanted, ..Counts::default() };
-        assert!(chosen.goes_on(tested(1_000, 300)) && !chosen.goes_on(tested(1_000, 200)));
+        assert!(chosen.goes_on(tested(1_000, 100)) && !chosen.goes_on(tested(1_000, 50)));
+        let two = Choice { way: Way::Walk(Through::Wanted), ..chosen.clone() };
+        assert!(two.goes_on(tested(1_000, 300)) && !two.goes_on(tested(1_000, 200)));
         assert!(chosen.goes_on(tested(40, 0)), "too few to know");
     }
 }
