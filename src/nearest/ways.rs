@@ -128,7 +128,7 @@ impl Choice {
         }
     }
 
-    /// Whether a walk that did so much may go on: it has not taken too long, and around the vector no less is let through than
+    /// Whether a walk that did so much may go on: it has not taken too long, and around the vector not far less is let through than
     /// elsewhere. If it is, a walk in two hops ends at the border of what is let through, wherever the nearest are, and one
     /// through all comes to more that are about as far than codes can tell apart.
     pub(super) fn goes_on(&self, counts: Counts) -> bool {
