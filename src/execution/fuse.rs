@@ -49,18 +49,19 @@ impl<'s> SearchContext<'_, 's> {
         hit: &mut dyn FnMut(Hit) -> Result<()>,
     ) -> Result<Outcome> {
         let mut found = Outcome::uncounted();
-        let (mut sums, stopped) = self.sums(plan, &mut found.branches)?;
+        let (sums, stopped) = self.sums(plan, &mut found.branches)?;
+        let n_fused = sums.by_doc.len() as u64;
+        if let Some(stopped) = stopped {
+            // A sum of some branches is no score.
+            found.give_up(stopped, self.request);
+            found.total.value = n_fused;
+            return Ok(found);
+        }
         let started = Instant::now();
         let page = sums.page(self.request.offset, self.request.limit);
         found.took = started.elapsed();
-        let n_fused = sums.by_doc.len() as u64;
-        match stopped {
-            Some(stopped) => found.give_up(stopped, self.request),
-            None => {
-                let done = self.count_fused(plan, &mut found);
-                self.end(done, &mut found)?;
-            }
-        }
+        let done = self.count_fused(plan, &mut found);
+        self.end(done, &mut found)?;
         match plan.page.count {
             CountStrategy::Unasked if self.facets.is_empty() => {
                 found.total = Total { value: n_fused, relation: Relation::Unknown };
@@ -94,8 +95,8 @@ impl<'s> SearchContext<'_, 's> {
         let mut plans = plan.branches.iter_mut();
         for (nth, (branch, weight)) in (0_u32..).zip(branches.iter().zip(fusion.weights())) {
             let of_branch = (nth, fusion.method, weight.get());
-            match branch {
-                Branch::List(ranked) => sums.add(of_branch, ranked)?,
+            let added = match branch {
+                Branch::List(ranked) => sums.add(of_branch, ranked),
                 Branch::Query(context) => {
                     let Some(plan) = plans.next() else { break };
                     let mut ranked = vec![];
@@ -106,8 +107,11 @@ impl<'s> SearchContext<'_, 's> {
                     })?;
                     stopped = stopped.or(found.stopped);
                     outcomes.push(found);
-                    sums.add(of_branch, &ranked)?;
+                    sums.add(of_branch, &ranked)
                 }
+            };
+            if let Err(error) = added {
+                stopped = stopped.or(Some(self.request.stopped(error)?));
             }
         }
         Ok((sums, stopped))
@@ -158,7 +162,7 @@ impl Sums {
     }
 
     /// Hits after the first few, the best first.
-    fn page(&mut self, offset: u64, limit: u64) -> Vec<Hit> {
+    fn page(&self, offset: u64, limit: u64) -> Vec<Hit> {
         let to_size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let score = |parts: &[FusedPart]| parts.iter().map(|it| it.part).sum::<f32>();
         let mut best: Vec<(f32, DocId)> =

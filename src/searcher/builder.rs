@@ -320,7 +320,7 @@ impl<'a> SearchBuilder<'a> {
     ///
     /// Whatever a branch finds matches: the total and facets are of all branches together, and
     /// [selected](Self::select) values filter each. Takes what its branches take, each for a page of the
-    /// [window](Fusion::window).
+    /// [window](Fusion::window). If it is stopped before all branches are ranked, a [partial](Self::partial) result has no hits.
     ///
     /// # Errors
     ///

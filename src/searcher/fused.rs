@@ -103,12 +103,18 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Plans all branches that have queries, each by `plan`.
+    /// Plans all branches that have queries, each by `plan`, and looks up the documents of lists.
     pub(super) fn plan_branches(
         &self,
         plan: impl Fn(&Search<'a>) -> Result<SearchPlan<'a>>,
     ) -> Result<Vec<SearchPlan<'a>>> {
-        self.queries_of_branches().map(plan).collect()
+        let plans = self.queries_of_branches().map(plan).collect::<Result<_>>()?;
+        for branch in &self.branches {
+            if let FusedBranch::List(list, found) = branch {
+                self.ranked(list, found)?;
+            }
+        }
+        Ok(plans)
     }
 
     /// Searches of the branches that have queries, in their order.
