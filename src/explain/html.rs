@@ -51,7 +51,7 @@ const PAGE: HtmlPage = HtmlPage {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-    script-src 'sha256-eRFEgHXafCxVYW4l1nLw9DZLGw66OUkKDL6YnQ9Z440='; \
+    script-src 'sha256-tuJWGXAzmVb6cwLqYEUCh1UYGf2EYDhy6hQhN8z4Ljs='; \
     style-src 'sha256-e4kLohs0VFRBX31rMrxCk+1cf5Zn7NnU4Ra1Jy95aFc='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'",

@@ -52,8 +52,8 @@ struct Case {
     storage: Arc<MemoryStorage>,
 }
 
-fn schema(metric: Metric, many: bool, graph: bool) -> Schema {
-    let params = VectorParams::new(DIMS as u16, metric).graph(graph);
+fn schema(metric: Metric, many: bool) -> Schema {
+    let params = VectorParams::new(DIMS as u16, metric);
     Schema::builder()
         .field(Field::new("walked", FieldKind::Vector(params)).many(many))
         .field(Field::new("share", FieldKind::I64))
@@ -72,8 +72,7 @@ impl Case {
         options: impl Fn() -> WriterOptions,
     ) -> Self {
         let storage = Arc::new(MemoryStorage::new());
-        let index =
-            Index::options().create_in(storage.clone(), schema(metric, many, true)).unwrap();
+        let index = Index::options().create_in(storage.clone(), schema(metric, many)).unwrap();
         let (mut random, mut rows) = (Random(n_docs), BTreeMap::new());
         for commit in 0..n_commits {
             let mut writer = index

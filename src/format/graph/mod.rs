@@ -5,7 +5,7 @@
 //! [`curve`] the recall that was measured when the graph was built.
 //!
 //! A field has all six sections or none: small segments have none, and a field may be
-//! [without](crate::schema::VectorParams::graph) them. A build that does not know the sections passes over them and compares all
+//! [without](crate::schema::VectorParams::graph()) them. A build that does not know the sections passes over them and compares all
 //! vectors.
 
 pub(crate) mod codes;
