@@ -47,7 +47,6 @@ struct Row {
 
 struct Case {
     metric: Metric,
-    many: bool,
     rows: BTreeMap<String, Row>,
     index: Index,
     storage: Arc<MemoryStorage>,
@@ -106,7 +105,7 @@ impl Case {
             }
             writer.commit().unwrap();
         }
-        Case { metric, many, rows, index, storage }
+        Case { metric, rows, index, storage }
     }
 
     fn similarity(&self, a: &[f32], b: &[f32]) -> f64 {
@@ -209,10 +208,14 @@ fn the_nearest_are_found_under_all_filters() {
     {
         let case = Case::new(metric, many, 2_000, 2, one_thread);
         case.verify();
-        for (below, recall) in case.check(std::env::var("NQ").map_or(12, |n| n.parse().unwrap())) {
-            eprintln!("{metric:?} {many} {below} {recall}");
-            assert!(recall >= 0.9, "{metric:?}, many: {}, below {below}: {recall}", case.many);
+        let recalls = case.check(12);
+        for (below, recall) in &recalls {
+            assert!(*recall >= 0.9, "{metric:?}, many: {many}, below {below}: {recall}");
         }
+        // Walks find them, as they are more than few.
+        let of_walks: Vec<f64> = recalls.iter().filter(|it| it.0 > 300).map(|it| it.1).collect();
+        let mean = of_walks.iter().sum::<f64>() / of_walks.len() as f64;
+        assert!(mean >= 0.95, "{metric:?}, many: {many}: {of_walks:?}");
     }
 }
 
