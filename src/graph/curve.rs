@@ -126,14 +126,14 @@ pub(crate) fn curve(
     Ok(points.collect())
 }
 
-/// Nodes of the least hashes.
+/// Nodes of the greatest hashes. Those of the least lead parts of the graph, so they are found more easily.
 fn samples(codes: &Codes, graph: &Graph) -> Vec<u32> {
     let hash = |node: u32| {
         let at = graph.order[node as usize];
         (hash_of_code(codes.code(at), codes.measures(at)), node)
     };
     let mut hashes: Vec<(u64, u32)> = (0..graph.order.len() as u32).map(hash).collect();
-    hashes.sort_unstable();
+    hashes.sort_unstable_by(|a, b| b.cmp(a));
     hashes.into_iter().take(CURVE_SAMPLES).map(|(_, node)| node).collect()
 }
 
