@@ -5,7 +5,27 @@ use crate::error::Result;
 use rayon::ThreadPool;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Interval at which a thread that waits for others asks whether to stop.
+const TICK: Duration = Duration::from_millis(5);
+
+/// Word to tasks that nobody wants their results any more.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Whether a task is to end early, about so many nanoseconds of work after it asked last.
+    pub(super) fn is_asked(&self, ns: u64) -> bool {
+        // Budgets are of the thread that waits: the others hear of it by the flag.
+        if budget::work(ns).is_err() {
+            self.0.store(true, Ordering::Relaxed);
+        }
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// Results of tasks 0 to `n` in their order. This thread takes tasks, too, so that it waits for none that nobody has begun:
 /// all threads of the pool may be busy, and wait for this one.
@@ -16,11 +36,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 pub(super) fn map<T: Send + 'static>(
     pool: Option<&ThreadPool>,
     n: usize,
-    task: impl Fn(usize) -> T + Send + Sync + 'static,
+    task: impl Fn(usize, &Stop) -> T + Send + Sync + 'static,
 ) -> Result<Vec<T>> {
     let job = Arc::new(Job {
         state: Mutex::new(State { next: 0, n, active: 0, panic: None }),
         changed: Condvar::new(),
+        stop: Stop::default(),
         task: Mutex::new(Some(Arc::new(task))),
         results: Mutex::new((0..n).map(|_| None).collect()),
     });
@@ -30,21 +51,19 @@ pub(super) fn map<T: Send + 'static>(
             pool.spawn(move || job.run(|| true));
         }
     }
-    let mut stopped = Ok(());
-    job.run(|| {
-        stopped = budget::work(ns::GRAPH_TASK);
-        stopped.is_ok()
-    });
+    job.run(|| !job.stop.is_asked(ns::GRAPH_TASK));
     job.end();
-    stopped?;
+    // Whoever was told to stop once is told so each time.
+    budget::work(ns::GRAPH_TASK)?;
     Ok(std::mem::take(&mut *lock(&job.results)).into_iter().flatten().collect())
 }
 
-type Task<T> = Arc<dyn Fn(usize) -> T + Send + Sync>;
+type Task<T> = Arc<dyn Fn(usize, &Stop) -> T + Send + Sync>;
 
 struct Job<T> {
     state: Mutex<State>,
     changed: Condvar,
+    stop: Stop,
     /// Until the end: a thread that comes later shall hold nothing.
     task: Mutex<Option<Task<T>>>,
     results: Mutex<Vec<Option<T>>>,
@@ -63,7 +82,7 @@ impl<T> Job<T> {
         let Some(task) = lock(&self.task).clone() else { return };
         while let Some(nth) = self.take() {
             let result = match goes_on() {
-                true => catch_unwind(AssertUnwindSafe(|| task(nth))).map(Some),
+                true => catch_unwind(AssertUnwindSafe(|| task(nth, &self.stop))).map(Some),
                 false => Ok(None),
             };
             let mut state = lock(&self.state);
@@ -95,7 +114,11 @@ impl<T> Job<T> {
     fn end(&self) {
         let mut state = lock(&self.state);
         while state.active > 0 {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            let waited = self.changed.wait_timeout(state, TICK);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if self.stop.is_asked(TICK.as_nanos() as u64) {
+                state.n = state.next;
+            }
         }
         let panic = state.panic.take();
         drop(state);

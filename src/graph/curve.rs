@@ -107,7 +107,7 @@ pub(crate) fn curve(
     let n_samples = samples.len();
     let (codes, graph) = (Arc::clone(codes), Arc::clone(graph));
     let of_samples =
-        crew::map(pool, n_samples, move |nth| of_sample(&codes, &graph, samples[nth]))?;
+        crew::map(pool, n_samples, move |nth, _| of_sample(&codes, &graph, samples[nth]))?;
     let mut totals = [(0, 0, Counts::default()); CURVE_EFS.len()];
     for of_sample in of_samples {
         for (total, (found, of, counts)) in totals.iter_mut().zip(of_sample?) {
@@ -126,14 +126,14 @@ pub(crate) fn curve(
     Ok(points.collect())
 }
 
-/// Nodes of the least hashes.
+/// Nodes of the greatest hashes. Leaders of the build, which have the least, are found more easily than others.
 fn samples(codes: &Codes, graph: &Graph) -> Vec<u32> {
     let hash = |node: u32| {
         let at = graph.order[node as usize];
         (hash_of_code(codes.code(at), codes.measures(at)), node)
     };
     let mut hashes: Vec<(u64, u32)> = (0..graph.order.len() as u32).map(hash).collect();
-    hashes.sort_unstable();
+    hashes.sort_unstable_by(|a, b| b.cmp(a));
     hashes.into_iter().take(CURVE_SAMPLES).map(|(_, node)| node).collect()
 }
 

@@ -134,10 +134,7 @@ impl<'a> Search<'a> {
             let mut scorings = self.look_up_scorings()?;
             let sets = scorings.wanted_sets();
             let mut plan = SearchPlan { page: self.page_plan(&scorings), ..SearchPlan::default() };
-            plan.branches = self.plan_branches(|branch| {
-                branch.is_to_be_explained();
-                branch.plan_for_people(is_run).map(|of_branch| of_branch.plan)
-            })?;
+            plan.branches = self.plan_branches(|branch| self.plan_branch(branch, is_run))?;
             let before_plan = self.meaning.clock.get().map(|clock| clock.times());
             let of_page = (&mut scorings, &mut plan.page);
             let mut execution = self.plan_with_sets(sets, of_page, true, is_run)?;
@@ -151,6 +148,18 @@ impl<'a> Search<'a> {
             })?;
             plan.matching = Matching::Planned(execution);
             Ok(ForPeople { plan, before_plan: before_plan.unwrap_or_default() })
+        })
+    }
+
+    /// Plans a branch by a clock of its own: what it finds on its way is no planning of this search.
+    fn plan_branch(&self, branch: &Search<'a>, is_run: bool) -> Result<SearchPlan<'a>> {
+        self.meaning.time(Phase::Sets, || {
+            let own = branch.is_to_be_explained();
+            let planned = branch.plan_for_people(is_run)?;
+            if let Some(clock) = self.meaning.clock.get() {
+                clock.add_planning(own.stop());
+            }
+            Ok(planned.plan)
         })
     }
 

@@ -6,6 +6,8 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::avx512;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+use super::neon;
 
 /// Rows of a [strip](pack).
 pub(crate) const STRIP: usize = 16;
@@ -31,12 +33,12 @@ pub(crate) fn sum(code: &[u8]) -> i32 {
 /// Inner product of a code with another that is as long or longer; `sum` is that of the numbers of the first.
 #[inline]
 pub(crate) fn dot(code: &[u8], sum: i32, other: &[u8]) -> i32 {
-    return_by_vectors!(avx512 avx512::codes::dot, avx2 dot_avx2 => (code, sum, other));
+    return_by_vectors!(avx512 avx512::codes::dot, avx2 dot_avx2, neon neon::codes::dot => (code, sum, other));
     dot_portable(code, sum, other)
 }
 
 #[inline(always)]
-fn dot_portable(code: &[u8], _sum: i32, other: &[u8]) -> i32 {
+pub(super) fn dot_portable(code: &[u8], _sum: i32, other: &[u8]) -> i32 {
     let n = code.len().min(other.len());
     let (steps, rest) = code[..n].as_chunks::<STEP>();
     let (others, others_rest) = other[..n].as_chunks::<STEP>();
@@ -102,7 +104,7 @@ pub(crate) fn tile(
     others: &[[u8; GROUP_OF_STRIP]],
     to: &mut Tile,
 ) {
-    return_by_vectors!(avx512 avx512::codes::tile, avx2 tile_avx2 => (rows, sums, others, to));
+    return_by_vectors!(avx512 avx512::codes::tile, avx2 tile_avx2, neon neon::codes::tile => (rows, sums, others, to));
     tile_portable(rows, sums, others, to);
 }
 

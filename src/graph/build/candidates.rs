@@ -47,7 +47,7 @@ impl Candidates {
         let n = space.len();
         let projected = {
             let (space, signs) = (Arc::clone(space), signs(space.codes.dims()));
-            crew::map(pool, n.div_ceil(TASK), move |nth| project(&space, &signs, nth * TASK))?
+            crew::map(pool, n.div_ceil(TASK), move |nth, _| project(&space, &signs, nth * TASK))?
         };
         let shards = (0..n.div_ceil(SHARD)).map(|_| Mutex::default()).collect();
         Ok(Candidates { capacity: tuning.capacity, projections: projected.concat(), shards })

@@ -135,7 +135,7 @@ impl Builder<'_> {
     /// Neighbours of each vector out of its candidates.
     fn choose(&self, space: &Arc<Space>, candidates: Arc<Candidates>) -> Result<Vec<Vec<u64>>> {
         let (n, space, tuning) = (space.len(), Arc::clone(space), self.tuning.clone());
-        let kept = crew::map(self.pool, candidates.n_shards(), move |shard| {
+        let kept = crew::map(self.pool, candidates.n_shards(), move |shard, _| {
             let all = candidates.take(shard);
             all.iter()
                 .map(|keys| prune(&space, keys, tuning.slack, tuning.degree))
@@ -154,7 +154,7 @@ impl Builder<'_> {
             }
         }
         let (space, tuning, all) = (Arc::clone(space), self.tuning.clone(), Arc::new(kept));
-        let links = crew::map(self.pool, all.len().div_ceil(TASK), move |nth| {
+        let links = crew::map(self.pool, all.len().div_ceil(TASK), move |nth, _| {
             let all = &all[nth * TASK..all.len().min((nth + 1) * TASK)];
             all.iter().map(|keys| links_of(&space, keys, &tuning)).collect::<Vec<_>>()
         })?;

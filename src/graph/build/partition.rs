@@ -7,8 +7,9 @@ use super::candidates::Candidates;
 use super::leaves::Leaves;
 use super::space::{Space, Strips};
 use super::tuning::Tuning;
+use crate::budget::ns;
 use crate::error::Result;
-use crate::graph::crew;
+use crate::graph::crew::{self, Stop};
 use crate::graph::walk::key_of;
 use crate::simd::codes::{STRIP, at_most};
 use rayon::ThreadPool;
@@ -18,6 +19,8 @@ use std::sync::Arc;
 const FIRST: u32 = 1 << 31;
 /// Most vectors: their numbers leave the bit free.
 pub(super) const VECTORS_MAX: usize = FIRST as usize;
+/// Depth at which vectors are divided as they stand: the leaders of so many did not tell them apart.
+const DEPTH_MAX: usize = 24;
 /// Vectors that are compared with leaders in one task.
 const TASK: usize = 4_096;
 
@@ -37,15 +40,15 @@ impl Partition {
         let this = Arc::new(self);
         let all: Vec<u32> = (0..this.space.len() as u32).map(|at| at | FIRST).collect();
         if all.len() <= this.tuning.leaf {
-            return Ok(Task::new(&this).descend(all, 0));
+            return Ok(Task::new(&this, &Stop::default()).descend(all, 0));
         }
         let leaders = Arc::new(this.leaders(&all));
         let all = Arc::new(all);
         let chosen = {
             let (this, all, leaders) = (Arc::clone(&this), Arc::clone(&all), Arc::clone(&leaders));
-            crew::map(pool, all.len().div_ceil(TASK), move |nth| {
+            crew::map(pool, all.len().div_ceil(TASK), move |nth, stop| {
                 let end = all.len().min((nth + 1) * TASK);
-                Task::new(&this).assign(&all[nth * TASK..end], &leaders, 0)
+                Task::new(&this, stop).assign(&all[nth * TASK..end], &leaders, 0)
             })?
         };
         let groups =
@@ -54,16 +57,16 @@ impl Partition {
         let groups = Arc::new(groups);
         let orders = {
             let this = Arc::clone(&this);
-            crew::map(pool, groups.len(), move |nth| {
-                Task::new(&this).descend(groups[nth].clone(), 1)
+            crew::map(pool, groups.len(), move |nth, stop| {
+                Task::new(&this, stop).descend(groups[nth].clone(), 1)
             })?
         };
         Ok(orders.concat())
     }
 
-    /// Leaders with whom a vector goes at a depth.
+    /// Leaders with whom a vector goes at a depth: not with all, which would divide nothing.
     fn fan(&self, depth: usize, n_leaders: usize) -> usize {
-        self.tuning.fan.get(depth).copied().unwrap_or(1).min(n_leaders)
+        self.tuning.fan.get(depth).copied().unwrap_or(1).min(n_leaders - 1).max(1)
     }
 
     /// Leaders of some members: each the nearest to the one before that is left.
@@ -106,6 +109,7 @@ fn group<'c>(
 /// A part of a partition, with its memory.
 struct Task<'p> {
     partition: &'p Partition,
+    stop: &'p Stop,
     leaves: Leaves,
     members: Strips,
     leaders: Strips,
@@ -113,9 +117,10 @@ struct Task<'p> {
 }
 
 impl<'p> Task<'p> {
-    fn new(partition: &'p Partition) -> Self {
+    fn new(partition: &'p Partition, stop: &'p Stop) -> Self {
         Task {
             partition,
+            stop,
             leaves: Leaves::default(),
             members: Strips::default(),
             leaders: Strips::default(),
@@ -125,6 +130,9 @@ impl<'p> Task<'p> {
 
     /// Compares all leaves below some members; the members that have their place there, in order.
     fn descend(&mut self, members: Vec<u32>, depth: usize) -> Vec<u32> {
+        if self.stop.is_asked(ns::GRAPH_TASK) {
+            return vec![];
+        }
         let tuning = &self.partition.tuning;
         if members.len() <= tuning.leaf {
             self.plain.clear();
@@ -145,8 +153,8 @@ impl<'p> Task<'p> {
         drop((members, chosen));
         let mut order = vec![];
         for group in groups {
-            if group.len() == n {
-                // All alike: no leader tells them apart.
+            if group.len() == n || depth == DEPTH_MAX {
+                // All alike: no leaders tell them apart.
                 for group in group.chunks(self.partition.tuning.leaf) {
                     order.extend(self.descend(group.to_vec(), depth + 1));
                 }

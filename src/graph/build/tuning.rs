@@ -29,7 +29,7 @@ impl Tuning {
         leaders_max: 256,
         fan: &[8, 3],
         nearest: 4,
-        capacity: 64,
+        capacity: 48,
         slack: 1.2,
         degree: 32,
     };

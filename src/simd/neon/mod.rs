@@ -2,6 +2,7 @@
 //! every processor of this architecture has NEON, and the compiler knows.
 
 pub(super) mod arrays;
+pub(super) mod codes;
 pub(super) mod numbers;
 pub(super) mod packed;
 pub(super) mod scores;

@@ -182,7 +182,7 @@ fn eval_measures_rankings_by_vectors_and_fused_ones() {
         (&[][..], 0.5),
         (&["--knn", "v=v.fvecs"], 0.5),
         (&["--knn", "v=v.fvecs:1"], 0.0),
-        (&["--knn", "v=v.fvecs:3", "--fuse", "rrf"], 1.0),
+        (&["--knn", "v=v.fvecs:2", "--fuse", "rrf"], 1.0),
         (&["--knn", "v=v.fvecs:3", "--fuse", "sum:.01"], 0.5),
     ] {
         assert_eq!(eval(more).json()["mrr"], mrr, "{more:?}");

@@ -94,7 +94,9 @@ impl RequiredFirst {
         let Tree { clauses, base, .. } = tree;
         let RankedList::Long(required) = &clauses[self.must].list else { return Ok(false) };
         let Scratch { parts, opened, blocks, readers: memory, .. } = scratch;
-        if !looking_each_up_pays(required.list().cardinality(), tree.n_docs, top.k()) {
+        let is_short = |nth: &usize| matches!(clauses[*nth].list, RankedList::Short(_));
+        let (n, are_rare) = (required.list().cardinality(), self.should.iter().all(is_short));
+        if !looking_each_up_pays(n, are_rare, tree.n_docs, top.k()) {
             return Ok(false);
         }
         parts.take_stock(clauses, |_| false, true, top)?;
@@ -118,9 +120,11 @@ impl RequiredFirst {
                 run.pruning.windows_skipped += 1;
                 continue;
             }
-            budget::work(ns::WINDOW_BOUNDS * clauses.len() as u64)?;
             of_window.clear();
             parts.open(clauses, window, &mut of_window)?;
+            let n_documents = of_window[0].n_postings();
+            budget::work(ns::WINDOW_BOUNDS * clauses.len() as u64)?;
+            budget::work(ns::DOC_REQUIRED * u64::from(n_documents))?;
             let numbers: Numbers = (1..of_window.len()).collect();
             let adds = |part: &&Opened<'_, '_>| part.clause < first_filter;
             let n_optional = of_window.iter().filter(adds).count() - 1;
