@@ -32,7 +32,7 @@ impl Stop {
 ///
 /// # Errors
 ///
-/// Whatever the [budget](crate::budget) of this thread says, which is asked between tasks.
+/// Whatever the [budget] of this thread says, which is asked between tasks.
 pub(super) fn map<T: Send + 'static>(
     pool: Option<&ThreadPool>,
     n: usize,

@@ -3,7 +3,7 @@
 //! Each node leads to some of those near to it, and a walk from node to node comes to the nearest of any vector.
 //!
 //! A graph is built of [codes](code), whose products are whole numbers, so that it is the same on all processors, with
-//! any number of threads. It knows no files: what reads them hands its nodes to the [walk].
+//! any number of threads. It knows no files: what reads them hands its nodes to the [walk](mod@walk).
 //!
 //! Above the nodes are [levels](Level) of a few of them, in which the walk looks for where to enter.
 

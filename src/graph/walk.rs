@@ -132,7 +132,7 @@ pub(super) fn distance_of(key: u64) -> f32 {
 /// # Errors
 ///
 /// Whatever the nodes say; [`Corrupt`](crate::error::ErrorKind::Corrupt) where a node leads to one that is not there; those of the
-/// [budget](crate::budget) of this thread.
+/// [budget] of this thread.
 pub(crate) fn walk(
     nodes: &mut impl Nodes,
     entries: &[u32],

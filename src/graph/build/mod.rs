@@ -2,7 +2,7 @@
 //!
 //! All vectors are divided into [leaves] of a few hundred that are near each other, in several ways at once, so that what is near is
 //! together in some leaf. In a leaf each is compared with each; the nearest become [candidates], and of these those
-//! are chosen that lead in different directions. Then links go both ways, are [chosen](prune) again where they are too many,
+//! are chosen that lead in different directions. Then links go both ways, are [chosen](mod@prune) again where they are too many,
 //! and nodes that no walk comes to get [a link](reach). Nothing is searched for in a graph that is not finished.
 //!
 //! Leaves in place of searches are from "PiPNN" (arXiv 2602.21247), where leaders are drawn at random.
