@@ -52,7 +52,7 @@ impl IndexWriter {
 fn check_neighbors(query: &Query) -> Result<()> {
     let depends = |part: &Query| match part {
         Query::Nearest { vector: QueryVector::Document(_), .. } => true,
-        Query::Nearest { wanted, .. } => matches!(wanted, Neighbors::Nearest(_)),
+        Query::Nearest { wanted, .. } => matches!(wanted, Neighbors::Nearest(..)),
         _ => false,
     };
     match query.find(depends) {

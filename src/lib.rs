@@ -65,7 +65,7 @@
 //!  │  look_ups.rs            each term, once in each segment
 //!  │  weight/mod.rs          Logical → weights of its terms and phrases, which scores are made of
 //!  │  plan/planner.rs        Normal → Plan: operators, each with its estimate, its cost and its way
-//!  │  plan/page.rs           the operator of the plan that makes the page: TopK, Sort, Collapse, Limit or Count
+//!  │  plan/page.rs           the operator of the plan that makes the page: TopK, Sort, Collapse, Fuse, Limit or Count
 //!  │  matching/mod.rs        documents that match, their number, and a profile of what found them
 //!  │  ranking/search.rs      the best by score, by bounds of blocks or of all that matches
 //!  │  facet/terms.rs         counts of the values that the matches have in a field

@@ -23,11 +23,11 @@
 //! ```
 
 pub use crate::budget::{Budget, CancelToken, QUERY_MEMORY_BYTES};
-pub use crate::hits::{Hit, Hits, Relation, Stopped, Total};
+pub use crate::hits::{FusedPart, Hit, Hits, Relation, Stopped, Total};
 pub use crate::reader::{IndexReader, Subscription};
 pub use crate::request::{
-    After, Collapse, CollectionStatistics, FieldCounts, IdfScope, Order, REQUEST_JSON_SCHEMA,
-    REQUEST_SCHEMA_VERSION, SearchRequest, TotalMode,
+    After, Collapse, CollectionStatistics, FieldCounts, Fusion, FusionMethod, IdfScope, Order,
+    REQUEST_JSON_SCHEMA, REQUEST_SCHEMA_VERSION, RankedList, SearchRequest, TotalMode,
 };
 pub use crate::searcher::{
     Etag, Explainer, PreparedSearch, ResultCacheStats, SearchBuilder, Searcher, SlowLog,

@@ -158,7 +158,7 @@ fn a_search_has_few_methods() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/searcher/builder.rs");
     let builder = fs::read_to_string(path).unwrap();
     let n = builder.lines().filter(|line| line.starts_with("    pub fn ")).count();
-    assert!((10..=25).contains(&n), "{n} public methods in searcher/builder.rs");
+    assert!((10..=26).contains(&n), "{n} public methods in searcher/builder.rs");
     let mut sources = vec![];
     collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), "", &mut sources);
     let others = sources.iter().filter(|(path, text)| {

@@ -151,6 +151,8 @@ pub(crate) const FUNCTION_NUMBER: u64 = 10;
 
 /// Fetching a hit: those of a page are far from each other.
 pub(crate) const HIT_FETCHED: u64 = 50_000;
+/// Adding a hit of a list to others.
+pub(crate) const HIT_FUSED: u64 = 100;
 /// Looking into a bucket, without what is counted there.
 pub(crate) const BUCKET_OPENED: u64 = 2_000;
 /// Trying a set of conditions, without reading.

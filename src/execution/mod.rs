@@ -7,6 +7,7 @@
 //! | `TopK` | `top_k` |
 //! | `Sort` | `sort` |
 //! | `Collapse` | `collapse` |
+//! | `Fuse` | `fuse` |
 //! | `Facet`, `Statistics` | `facets`, and within their buckets `buckets` |
 //! | `TopHits` | `top_hits` |
 //!
@@ -20,6 +21,7 @@ mod collapse;
 mod counted;
 mod facets;
 mod filter_scope;
+mod fuse;
 mod outcome;
 mod profile;
 mod scorings;
@@ -28,6 +30,7 @@ mod top_hits;
 mod top_k;
 
 pub(crate) use bound_facet::{BoundFacet, BoundWhat, ExcludedFilters, excluded_filters};
+pub(crate) use fuse::{Branch, Fused, Ranked};
 pub(crate) use outcome::Outcome;
 pub(crate) use profile::{FacetRun, WorkCounts};
 pub(crate) use scorings::Scorings;
@@ -60,6 +63,18 @@ pub(crate) struct SearchPlan<'s> {
     pub(crate) matching: Matching<'s>,
     /// Lists that stay open between searches, where the best are looked for by lists.
     pub(crate) lists: Option<Box<OpenLists<'s>>>,
+    /// Plans of the queries whose hits are fused, in their order.
+    pub(crate) branches: Vec<SearchPlan<'s>>,
+}
+
+impl SearchPlan<'_> {
+    /// Compares neighbours that were found with the nearest of all.
+    pub(crate) fn measure_recall(&mut self) -> Result<()> {
+        if let Some(execution) = self.matching.execution() {
+            execution.measure_recall()?;
+        }
+        self.branches.iter_mut().try_for_each(SearchPlan::measure_recall)
+    }
 }
 
 /// Plan of what matches.
@@ -158,6 +173,8 @@ pub(crate) struct SearchContext<'a, 's> {
     pub(crate) planner: &'a dyn MatchPlanner<'s>,
     /// Whether anybody will look at how the best were found, and at what that took.
     pub(crate) is_traced: bool,
+    /// Ranked lists whose hits are fused; none where nothing is. In a box, as it is seldom there.
+    pub(crate) fused: Option<Box<Fused<'a, 's>>>,
 }
 
 impl<'s> SearchContext<'_, 's> {
@@ -165,13 +182,14 @@ impl<'s> SearchContext<'_, 's> {
     pub(crate) fn run(
         &self,
         plan: &mut SearchPlan<'s>,
-        hit: impl FnMut(Hit) -> Result<()>,
+        mut hit: impl FnMut(Hit) -> Result<()>,
     ) -> Result<Outcome> {
         match plan.page.operator {
             PageOperator::DocOrder { score } => self.doc_order(plan, score, hit),
             PageOperator::TopK(strategy) => self.top_k(plan, strategy, hit),
             PageOperator::Sort(strategy) => self.sort(plan, strategy, hit),
             PageOperator::Collapse(strategy) => self.collapse(plan, strategy, hit),
+            PageOperator::Fuse => self.fuse(plan, &mut hit),
         }
     }
 
@@ -284,9 +302,14 @@ impl Outcome {
     ///
     /// Errors that stop no search, and every other if partial results are not wanted.
     pub(crate) fn stop(&mut self, error: Error, request: &SearchRequest<'_>) -> Result<()> {
-        self.stopped = Some(request.stopped(error)?);
+        self.give_up(request.stopped(error)?, request);
+        Ok(())
+    }
+
+    /// Ends here for this reason.
+    fn give_up(&mut self, stopped: Stopped, request: &SearchRequest<'_>) {
+        self.stopped = Some(stopped);
         let uncounted = request.facets.iter().skip(self.facets.len());
         self.facets.extend(uncounted.map(FacetCounts::unknown));
-        Ok(())
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Outcome {
     pub(crate) took: Duration,
     pub(crate) trace: Option<Trace>,
     pub(crate) stopped: Option<Stopped>,
+    /// Outcomes of the queries whose hits are fused, in their order.
+    pub(crate) branches: Vec<Outcome>,
 }
 
 impl Outcome {

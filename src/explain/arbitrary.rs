@@ -199,8 +199,15 @@ impl Bytes<'_> {
                 expanded: of.number(),
                 cut: of.boolean(),
             }),
-            vectors: self
-                .maybe(|of| VectorCounts { candidates: of.number(), compared: of.number() }),
+            vectors: self.maybe(|of| VectorCounts {
+                candidates: of.number(),
+                compared: of.number(),
+                hops: of.number(),
+                distances: of.number(),
+                switched: of.number(),
+                nearest: of.number(),
+                recalled: of.number(),
+            }),
             positions: self
                 .maybe(|of| PositionCounts { candidates: of.number(), positions: of.number() }),
             ranking: self.maybe(|of| RankingCounts {

@@ -238,7 +238,15 @@ mod tests {
                 skipped: number(),
             },
             terms: Some(TermCounts { visited: number(), expanded: number(), cut: n == 2 }),
-            vectors: Some(VectorCounts { candidates: number(), compared: number() }),
+            vectors: Some(VectorCounts {
+                candidates: number(),
+                compared: number(),
+                hops: number(),
+                distances: number(),
+                switched: number(),
+                nearest: number(),
+                recalled: number(),
+            }),
             positions: Some(PositionCounts { candidates: number(), positions: number() }),
             ranking: Some(ranking),
             sort: Some(ColumnCounts {

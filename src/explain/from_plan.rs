@@ -12,8 +12,8 @@ use super::tree::{PlanningTimes, nanoseconds, whole_ns};
 use super::units::shortened;
 use super::windows;
 use super::{
-    Actual, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainOperator,
-    ExplainSegment, ExplainTree, NodeSegment,
+    Actual, Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode,
+    ExplainOperator, ExplainSegment, ExplainTree, NodeSegment,
 };
 use crate::error::Result;
 use crate::execution::SearchPlan;
@@ -51,7 +51,8 @@ pub(crate) fn explain(
     let plan = search.matching.plan()?;
     let ids = plan.segments.iter().map(|part| part.segment.id().to_string()).collect();
     let windows_left = Cell::new(windows::WINDOWS_MAX);
-    let explaining = Explaining { search, plan, schema, run, ids, windows_left };
+    let branches = branches(search, schema, run)?;
+    let explaining = Explaining { search, plan, schema, run, ids, branches, windows_left };
     let mut tree = ExplainTree::new("", explaining.root());
     let segments = plan.segments.iter().zip(&explaining.ids).map(|(part, id)| ExplainSegment {
         id: id.clone(),
@@ -84,6 +85,23 @@ pub(crate) fn explain(
     Ok(tree)
 }
 
+/// Plans of the queries whose hits are fused.
+fn branches(
+    search: &SearchPlan<'_>,
+    schema: &Schema,
+    run: Option<Run<'_>>,
+) -> Result<Vec<ExplainNode>> {
+    let branches = search.branches.iter().enumerate();
+    let tree = |(nth, branch): (usize, &SearchPlan<'_>)| {
+        let run = match run.and_then(|run| run.found.branches.get(nth)) {
+            Some(found) => Some(Run::of_branch(found, branch.matching.planned()?.profile())),
+            None => None,
+        };
+        Ok(explain(branch, schema, run)?.plan)
+    };
+    branches.map(tree).collect()
+}
+
 struct Explaining<'e, 's> {
     search: &'e SearchPlan<'s>,
     /// Operators that find what matches.
@@ -92,6 +110,8 @@ struct Explaining<'e, 's> {
     run: Option<Run<'e>>,
     /// Ids of the segments, in hexadecimal.
     ids: Vec<String>,
+    /// Plans of the queries whose hits are fused.
+    branches: Vec<ExplainNode>,
     /// Windows that the maps of further leaves may have.
     windows_left: Cell<u64>,
 }
@@ -102,6 +122,8 @@ enum Planned<'p> {
     Matching(NodeId, Vec<Query>, Vec<Query>),
     Count,
     Page(&'p PageDetails),
+    /// List from outside, with its keys and those whose documents are ranked.
+    Outside(u64, u64),
     Facet(&'p FacetAt<'p>),
 }
 
@@ -125,6 +147,9 @@ impl Explaining<'_, '_> {
         let page_node = has_page.then_some(Planned::Page(details));
         for planned in is_counted.then_some(Planned::Count).into_iter().chain(page_node) {
             root = self.node(planned, vec![root]).0;
+        }
+        if let PageDetails::Fuse(details) = details {
+            self.put_branches(details, &mut root);
         }
         root.decisions.extend(described.and_then(|page| page.is_kept).map(page::cache_decision));
         let scores = (0..self.plan.n_score_sets()).map(|_| "for scores: ".to_owned());
@@ -193,6 +218,8 @@ impl Explaining<'_, '_> {
             Planned::Page(PageDetails::TopK(details)) => self.top_k(details, node),
             Planned::Page(PageDetails::Sort(details)) => self.sort(details, node),
             Planned::Page(PageDetails::Collapse(details)) => self.collapse(details, node),
+            Planned::Page(PageDetails::Fuse(details)) => self.fuse(details, node),
+            Planned::Outside(n_keys, n_ranked) => self.outside(n_keys, n_ranked, node),
             Planned::Facet(at) => match &at.node.operator {
                 FacetOperator::Facet(FacetStrategy::Values(plan)) => at.values(plan, node),
                 FacetOperator::Facet(FacetStrategy::Ranges(plan)) => at.ranges(plan, node),
@@ -281,6 +308,9 @@ impl Explaining<'_, '_> {
         let decisions =
             plan.decisions.iter().filter(|it| it.node == id && (runs || it.rule.is_of_lists()));
         node.decisions = decisions.map(|decision| self.decision(decision)).collect();
+        if let Operator::Nearest { leaf, .. } = operator {
+            node.decisions.extend(self.way_to_neighbors(*leaf));
+        }
         node.windows = self.windows(id);
     }
 
@@ -401,11 +431,21 @@ impl Explaining<'_, '_> {
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
             | Operator::ColumnScan(leaf)
-            | Operator::Nearest { leaf, .. }
             | Operator::Deleted(leaf) => {
                 let takes_smallest = self.plan.smallest.is_some() && id == self.plan.root();
                 postings(&part.leaves[leaf.index()].postings, takes_smallest)
             }
+            Operator::Nearest { leaf, .. }
+                if self.plan.neighbors_of(*leaf).is_some_and(|it| it.is_taken) =>
+            {
+                "taken from a branch".into()
+            }
+            Operator::Nearest { leaf, .. } => match self.plan.way_in(*leaf, part.base) {
+                Some(choice) if !matches!(part.leaves[leaf.index()].postings, Postings::Absent) => {
+                    choice.to_string()
+                }
+                _ => "absent".into(),
+            },
             Operator::Phrase { nth, .. } => {
                 phrase::algorithm(&self.plan.phrases[*nth as usize].spec)
             }
@@ -444,6 +484,25 @@ impl Explaining<'_, '_> {
         let reason = rules::reason(decision.rule, |leaf| self.leaf_query(leaf).to_text());
         let ways = self.plan.otherwise(decision);
         self.chosen((name, reason), decision.cost_ns, (other, decision.alternative_ns), &ways)
+    }
+
+    /// The way to the nearest that takes longest, of those in the segments, and the others.
+    fn way_to_neighbors(&self, leaf: LeafId) -> Option<Decision> {
+        let ways = self.plan.ways(leaf).iter().filter(|it| !it.rejected.is_empty());
+        let choice = ways.max_by(|a, b| a.cost_ns.total_cmp(&b.cost_ns))?;
+        let decision = Decision::accepted(choice.way.name(), choice.reason());
+        let mut decision = decision.costing(whole_ns(choice.cost_ns));
+        let mut others = choice.rejected.iter().map(|(way, ns)| (way.name(), Some(whole_ns(*ns))));
+        if let Some((name, ns)) = others.next() {
+            decision = decision.instead_of(name, ns);
+        }
+        let other = |(name, ns): (&str, _)| Alternative {
+            name: name.into(),
+            estimated_cost_ns: ns,
+            ..Alternative::default()
+        };
+        decision.others = others.map(other).collect();
+        Some(decision)
     }
 
     /// A way that was taken and why, and another, with the costs of both; and what these and further `ways` took where that was
@@ -505,7 +564,7 @@ fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
 
 fn postings(postings: &Postings<'_>, takes_smallest: bool) -> String {
     match postings {
-        Postings::Absent => "absent".into(),
+        Postings::Absent | Postings::Neighbors => "absent".into(),
         Postings::Everything => "every document".into(),
         Postings::Inline(_) => "inline in the dictionary".into(),
         Postings::Short(_) => "short list".into(),
@@ -519,7 +578,6 @@ fn postings(postings: &Postings<'_>, takes_smallest: bool) -> String {
                 false => format!("lists of {n_terms} united in a bitmap"),
             }
         }
-        Postings::Neighbors => "all vectors compared".into(),
         Postings::Column(values) => {
             let kind = if values.column.plain().is_some() { "numbers" } else { "blocks" };
             format!("{kind} of the column compared")

@@ -170,7 +170,7 @@ json_objects! {
     }
     ContainerCounts { must array, must bitmap, must run, must skipped, }
     TermCounts { must visited, must expanded, must cut, }
-    VectorCounts { must candidates, must compared, }
+    VectorCounts { must candidates, must compared, full hops, full distances, full switched, full nearest, full recalled, }
     PositionCounts { must candidates, must positions, }
     RankingCounts {
         must documents_scored, some postings, must blocks, must blocks_skipped, must windows, must windows_skipped,

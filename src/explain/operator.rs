@@ -23,6 +23,10 @@ pub enum ExplainOperator {
     Sort,
     /// Best of each value of a field.
     Collapse,
+    /// Best of several ranked lists, by what each adds. They are its inputs, behind the first, which is what matches.
+    Fuse,
+    /// List of documents that came from outside, with their ranks.
+    RankedList,
     /// Number of documents that match, if a page does not meet them all.
     Count,
     /// Values or ranges of a field with their documents, or statistics of the field.
@@ -63,15 +67,15 @@ pub enum ExplainOperator {
 named_or_other! {
     /// Name of the operator.
     pub ExplainOperator {
-        TopK, Limit, Sort, Collapse, Count, Facet, TopHits, Intersect, Difference, Union, AtLeast, Phrase, TermScan, Exists,
+        TopK, Limit, Sort, Collapse, Fuse, RankedList, Count, Facet, TopHits, Intersect, Difference, Union, AtLeast, Phrase, TermScan, Exists,
         Expand, ColumnScan, Nearest, Deleted, All, Nothing
     }
 }
 
 impl ExplainOperator {
     /// Operators that make a page of what their input finds, or count it.
-    pub(super) const PAGES: [Self; 5] =
-        [Self::Limit, Self::TopK, Self::Sort, Self::Collapse, Self::Count];
+    pub(super) const PAGES: [Self; 6] =
+        [Self::Limit, Self::TopK, Self::Sort, Self::Collapse, Self::Fuse, Self::Count];
     /// Operators that read documents and have no inputs.
     pub(super) const LEAVES: [Self; 4] =
         [Self::TermScan, Self::Exists, Self::Expand, Self::ColumnScan];
@@ -88,7 +92,7 @@ mod tests {
         let words = glossary().into_iter().filter(|entry| entry.kind == WordKind::Operator);
         let words: Vec<_> = words.map(|entry| entry.word).collect();
         let operators: HashSet<_> = words.iter().map(|word| ExplainOperator::from(*word)).collect();
-        assert_eq!((words.len(), operators.len()), (20, 20), "{operators:?}");
+        assert_eq!((words.len(), operators.len()), (22, 22), "{operators:?}");
         for (operator, word) in words.iter().map(|word| (ExplainOperator::from(*word), word)) {
             assert!(!matches!(operator, ExplainOperator::Other(_)), "{operator}");
             assert_eq!(operator.name(), *word);

@@ -250,6 +250,8 @@ fn postgres_type(operator: &ExplainOperator) -> &'static str {
         Difference => "SetOp",
         TopK | Sort => "Sort",
         Collapse => "Unique",
+        Fuse => "Merge Append",
+        RankedList => "Function Scan",
         Limit => "Limit",
         Count => "Aggregate",
         Nothing => "Result",

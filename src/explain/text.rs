@@ -228,6 +228,18 @@ impl Page<'_> {
         if let Some(counts) = &actual.vectors {
             let candidates = number_of(counts.candidates, "candidate");
             parts.push(plain(number_of(counts.compared, "vector") + " of " + &candidates));
+            if counts.hops > 0 {
+                let hops = number_of(counts.hops, "hop");
+                parts.push(plain(number_of(counts.distances, "code") + " in " + &hops));
+            }
+            let given_up = || number_of(counts.switched, "walk") + " given up";
+            if let Some(recall) = counts.recall() {
+                parts.push(plain(format!(
+                    "recall {recall:.2}, {} of {}",
+                    counts.recalled, counts.nearest
+                )));
+            }
+            parts.extend((counts.switched > 0).then(|| piece(Style::Bad, given_up())));
         }
         if let Some(counts) = &actual.positions {
             let candidates = number_of(counts.candidates, "candidate");

@@ -9,8 +9,9 @@ use super::{ExplainNode, ExplainTree};
 use crate::error::Result;
 use crate::ids::DocId;
 use crate::matching::{leaf_has, phrase_has};
-use crate::plan::{NodeId, Operator, Plan, SegmentPlan};
-use crate::query::Proximity;
+use crate::nearest::Standing;
+use crate::plan::{LeafId, NodeId, Operator, Plan, SegmentPlan};
+use crate::query::{Neighbors, Proximity};
 use crate::value::Value;
 use std::collections::BTreeMap;
 
@@ -33,7 +34,7 @@ pub(crate) fn document(
     let deleted = part.segment.is_deleted(doc_there)?;
     let title = if deleted { String::new() } else { title(part, doc_there)? };
     let (root, node) = (plan.root(), tree.matches());
-    let mut walk = Walk { plan, part, doc: doc_there, says: vec![None; plan.nodes.len()] };
+    let mut walk = Walk { plan, part, segment, doc: doc_there, says: vec![None; plan.nodes.len()] };
     let mut verdicts = BTreeMap::new();
     let matches = walk.ask(root, node, &mut verdicts)?;
     let (mut reason, mut failed_at, mut misses) = ("matches".to_owned(), None, vec![]);
@@ -65,6 +66,8 @@ fn title(part: &SegmentPlan<'_>, doc: u32) -> Result<String> {
 struct Walk<'w, 's> {
     plan: &'w Plan<'s>,
     part: &'w SegmentPlan<'s>,
+    /// Place of the segment.
+    segment: usize,
     doc: u32,
     /// By operator whether it has the document, as far as it was asked.
     says: Vec<Option<bool>>,
@@ -156,7 +159,34 @@ impl Walk<'_, '_> {
                 let n = inputs.filter(|input| self.says[input.index()] == Some(true)).count();
                 format!("{n} of {} alternatives match, and {minimum} must", any.len())
             }
+            Operator::Nearest { leaf, .. } => self.too_far(*leaf),
             other => told(other, false).to_owned(),
+        }
+    }
+
+    /// Says why a document is no neighbour.
+    fn too_far(&self, leaf: LeafId) -> String {
+        let neighbors = self.plan.neighbors_of(leaf);
+        let Some((it, found)) = neighbors.and_then(|it| it.found.as_ref().map(|found| (it, found)))
+        else {
+            return "its neighbours are not found before the plan is run".to_owned();
+        };
+        let own = it.standings.iter().find(|(of, _)| *of == (self.segment, self.doc));
+        let (similarity, rank) = match own {
+            None => return "the document does not meet what filters the neighbours".to_owned(),
+            Some((_, None)) => return "the document has no vector there".to_owned(),
+            Some((_, Some(Standing { similarity, rank }))) => (similarity, rank),
+        };
+        let nth = format!("the document is number {rank} by similarity, {similarity}");
+        match found.least() {
+            _ if matches!(it.spec.wanted, Neighbors::Within(_)) => format!("{nth}: too little"),
+            Some(least) if *similarity > least => {
+                format!(
+                    "{nth}, and that of the last neighbour {least}: the walk did not come to it"
+                )
+            }
+            Some(least) => format!("{nth}, and that of the last neighbour is {least}"),
+            None => nth,
         }
     }
 

@@ -66,6 +66,7 @@ pub(crate) mod deletes;
 #[cfg(test)]
 mod doc_check;
 pub(crate) mod envelope;
+pub(crate) mod graph;
 pub(crate) mod header;
 pub(crate) mod image;
 pub(crate) mod lengths;

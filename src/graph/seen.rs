@@ -44,6 +44,22 @@ impl Seen {
     }
 }
 
+impl Seen {
+    /// Bytes of a set of so many nodes.
+    pub(super) fn bytes(n_nodes: usize) -> u64 {
+        (n_nodes.div_ceil(WORD_NODES) * size_of::<Word>()) as u64
+    }
+
+    /// Whether a node was seen.
+    #[inline]
+    pub(super) fn contains(&self, node: u32) -> bool {
+        let word = self.words.get(node as usize / WORD_NODES);
+        word.is_some_and(|word| {
+            word.walk == self.walk && word.nodes & 1 << (node as usize % WORD_NODES) != 0
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

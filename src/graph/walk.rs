@@ -8,6 +8,8 @@ use super::seen::Seen;
 use crate::budget::{self, ns};
 use crate::error::{Error, Result};
 use crate::sums::sums;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Nodes and what they lead to, as a file or memory has them.
 pub(crate) trait Nodes {
@@ -29,6 +31,15 @@ pub(crate) trait Nodes {
 
     /// Begins to load what the distance of a node needs.
     fn prefetch(&mut self, _node: u32) {}
+
+    /// Whether a node may be found, in a walk [among](walk_among) some.
+    ///
+    /// # Errors
+    ///
+    /// Whatever reading says.
+    fn is_wanted(&mut self, _node: u32) -> Result<bool> {
+        Ok(true)
+    }
 }
 
 /// Work of walks.
@@ -38,10 +49,14 @@ pub(crate) struct Counts {
     pub(crate) hops: u64,
     /// Nodes whose distance was computed.
     pub(crate) distances: u64,
+    /// Nodes of which it was asked whether they are wanted.
+    pub(crate) tests: u64,
+    /// Wanted ones of these.
+    pub(crate) wanted: u64,
 }
 
 sums! {
-    Counts: hops, distances;
+    Counts: hops, distances, tests, wanted;
 }
 
 /// A node that a walk keeps.
@@ -59,12 +74,28 @@ pub(crate) struct Scratch {
     kept: Vec<Kept>,
     seen: Seen,
     links: Vec<u32>,
+    /// Nodes that a walk among some may go on from, the nearest on top.
+    open: BinaryHeap<Reverse<u64>>,
+    /// Nodes that are not wanted, and such ones whose neighbours were looked at.
+    unwanted: Seen,
+    passed: Seen,
 }
 
 impl Scratch {
     /// Nodes that the last walk kept with their distances, the nearest first. Of nodes of equal distance the lower first.
     pub(crate) fn nearest(&self) -> impl ExactSizeIterator<Item = (u32, f32)> {
         self.kept.iter().map(|kept| (kept.key as u32, distance_of(kept.key)))
+    }
+
+    /// Bytes of what walks over so many nodes need.
+    pub(crate) fn bytes(n_nodes: usize) -> u64 {
+        3 * Seen::bytes(n_nodes)
+    }
+
+    /// Whether a node is near enough to be among the `ef` nearest.
+    #[inline]
+    fn is_near(&self, key: u64, ef: usize) -> bool {
+        self.kept.len() < ef || self.kept.last().is_some_and(|last| key < last.key)
     }
 
     /// Keeps a node if it is among the `ef` nearest, and says at which place.
@@ -131,6 +162,149 @@ pub(crate) fn walk(
     Ok(counts)
 }
 
+/// Nodes that a walk among some goes through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Through {
+    /// All: those that are not wanted lead on, and are not kept.
+    All,
+    /// Wanted ones, and the neighbours of others next to them: only what is wanted is compared.
+    Wanted,
+}
+
+/// Reason for the end of a walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// None that is open is as near as the farthest that is kept.
+    Beam,
+    /// None is open, and fewer are kept than there was room for.
+    Exhausted,
+    /// It took as much as it was allowed to.
+    Spent,
+}
+
+/// Walks from some nodes to the `ef` nearest of those that are wanted, as long as `goes_on` says so.
+///
+/// # Errors
+///
+/// The errors of [`walk`].
+pub(crate) fn walk_among(
+    nodes: &mut impl Nodes,
+    entries: &[u32],
+    (ef, through): (usize, Through),
+    goes_on: impl Fn(Counts) -> bool,
+    scratch: &mut Scratch,
+) -> Result<(Counts, Ended)> {
+    let mut counts = Counts::default();
+    scratch.kept.clear();
+    scratch.open.clear();
+    for seen in [&mut scratch.seen, &mut scratch.unwanted, &mut scratch.passed] {
+        seen.begin(nodes.n_nodes());
+    }
+    scratch.links.clear();
+    scratch.links.extend_from_slice(entries);
+    // Wherever it enters, it has to begin.
+    compare(nodes, (ef, Through::All), scratch, &mut counts)?;
+    while let Some(Reverse(key)) = scratch.open.pop() {
+        if !scratch.is_near(key, ef) {
+            return Ok((counts, Ended::Beam));
+        }
+        if !goes_on(counts) {
+            return Ok((counts, Ended::Spent));
+        }
+        counts.hops += 1;
+        budget::work(ns::LINKS_WALKED)?;
+        scratch.links.clear();
+        nodes.links(key as u32, &mut scratch.links)?;
+        if through == Through::Wanted {
+            pass_unwanted(nodes, scratch, &mut counts)?;
+        }
+        compare(nodes, (ef, through), scratch, &mut counts)?;
+    }
+    let is_full = scratch.kept.len() == ef;
+    Ok((counts, if is_full { Ended::Beam } else { Ended::Exhausted }))
+}
+
+/// Compares those of the links that are seen for the first time, and keeps those that are near enough and wanted.
+fn compare(
+    nodes: &mut impl Nodes,
+    (ef, through): (usize, Through),
+    scratch: &mut Scratch,
+    counts: &mut Counts,
+) -> Result<()> {
+    let n_new = retain_new(nodes, scratch)?;
+    counts.distances += n_new as u64;
+    for at in 0..n_new {
+        let node = scratch.links[at];
+        let key = key_of(nodes.distance(node)?, node);
+        if scratch.is_near(key, ef) {
+            scratch.open.push(Reverse(key));
+            // It was asked before where only those that are wanted are compared.
+            let is_wanted = through == Through::Wanted || test(nodes, node, counts)?;
+            if is_wanted {
+                scratch.keep(key, ef);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Replaces those of the links that are not wanted by their neighbours that are, each once.
+fn pass_unwanted(nodes: &mut impl Nodes, scratch: &mut Scratch, counts: &mut Counts) -> Result<()> {
+    let mut links = std::mem::take(&mut scratch.links);
+    let n_links = links.len();
+    let mut n_wanted = 0;
+    for at in 0..n_links {
+        let node = links[at];
+        if is_wanted(nodes, node, scratch, counts)? {
+            links[n_wanted] = node;
+            n_wanted += 1;
+        } else if scratch.passed.insert(node) {
+            counts.hops += 1;
+            budget::work(ns::LINKS_WALKED)?;
+            nodes.links(node, &mut links)?;
+        }
+    }
+    for at in n_links..links.len() {
+        let node = links[at];
+        if is_wanted(nodes, node, scratch, counts)? {
+            links[n_wanted] = node;
+            n_wanted += 1;
+        }
+    }
+    links.truncate(n_wanted);
+    scratch.links = links;
+    Ok(())
+}
+
+fn test(nodes: &mut impl Nodes, node: u32, counts: &mut Counts) -> Result<bool> {
+    let is_wanted = nodes.is_wanted(node)?;
+    counts.tests += 1;
+    counts.wanted += u64::from(is_wanted);
+    Ok(is_wanted)
+}
+
+/// Whether a node is wanted; each is asked once.
+fn is_wanted(
+    nodes: &mut impl Nodes,
+    node: u32,
+    scratch: &mut Scratch,
+    counts: &mut Counts,
+) -> Result<bool> {
+    if scratch.seen.contains(node) {
+        // Compared before: it does not matter.
+        return Ok(true);
+    }
+    if scratch.unwanted.contains(node) {
+        return Ok(false);
+    }
+    // One that is not there is refused where it would be compared.
+    let is_wanted = node as usize >= nodes.n_nodes() || test(nodes, node, counts)?;
+    if !is_wanted {
+        scratch.unwanted.insert(node);
+    }
+    Ok(is_wanted)
+}
+
 /// Keeps those of the links that are seen for the first time and near enough; the place of the nearest.
 fn visit(
     nodes: &mut impl Nodes,
@@ -138,6 +312,21 @@ fn visit(
     scratch: &mut Scratch,
     counts: &mut Counts,
 ) -> Result<usize> {
+    let n_new = retain_new(nodes, scratch)?;
+    counts.distances += n_new as u64;
+    let mut nearest = usize::MAX;
+    for at in 0..n_new {
+        let node = scratch.links[at];
+        let key = key_of(nodes.distance(node)?, node);
+        if let Some(place) = scratch.keep(key, ef) {
+            nearest = nearest.min(place);
+        }
+    }
+    Ok(nearest)
+}
+
+/// Moves those of the links that are seen for the first time to the front; how many there are.
+fn retain_new(nodes: &mut impl Nodes, scratch: &mut Scratch) -> Result<usize> {
     let n_nodes = nodes.n_nodes();
     let mut n_new = 0;
     for at in 0..scratch.links.len() {
@@ -153,16 +342,7 @@ fn visit(
             n_new += 1;
         }
     }
-    counts.distances += n_new as u64;
-    let mut nearest = usize::MAX;
-    for at in 0..n_new {
-        let node = scratch.links[at];
-        let key = key_of(nodes.distance(node)?, node);
-        if let Some(place) = scratch.keep(key, ef) {
-            nearest = nearest.min(place);
-        }
-    }
-    Ok(nearest)
+    Ok(n_new)
 }
 
 #[cfg(test)]
@@ -240,7 +420,8 @@ mod tests {
             }
             kept = kept.into_iter().take(ef).collect();
         }
-        let counts = Counts { hops: gone.len() as u64, distances: seen.len() as u64 };
+        let counts =
+            Counts { hops: gone.len() as u64, distances: seen.len() as u64, tests: 0, wanted: 0 };
         (kept.into_iter().map(|(_, node)| node).collect(), counts)
     }
 
@@ -263,6 +444,98 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// A plane of which only some points may be found.
+    struct Filtered<'p>(&'p mut Plane, fn(u32) -> bool);
+
+    impl Nodes for Filtered<'_> {
+        fn n_nodes(&self) -> usize {
+            self.0.n_nodes()
+        }
+
+        fn links(&mut self, node: u32, to: &mut Vec<u32>) -> Result<()> {
+            self.0.links(node, to)
+        }
+
+        fn distance(&mut self, node: u32) -> Result<f32> {
+            self.0.distance(node)
+        }
+
+        fn is_wanted(&mut self, node: u32) -> Result<bool> {
+            Ok(self.1(node))
+        }
+    }
+
+    /// Best first through all nodes, of which those that are wanted are kept.
+    fn naive_among(plane: &Plane, entries: &[u32], ef: usize, wanted: fn(u32) -> bool) -> Vec<u32> {
+        let key = |node: &u32| (plane.distance_of(*node).to_bits(), *node);
+        let mut seen: BTreeSet<(u32, u32)> = entries.iter().map(key).collect();
+        let mut gone = BTreeSet::new();
+        let kept = |seen: &BTreeSet<(u32, u32)>| -> Vec<(u32, u32)> {
+            seen.iter().copied().filter(|(_, node)| wanted(*node)).take(ef).collect()
+        };
+        while let Some(next) = seen.iter().copied().find(|node| !gone.contains(node)) {
+            let kept = kept(&seen);
+            if kept.len() == ef && kept.last().is_some_and(|last| *last <= next) {
+                break;
+            }
+            gone.insert(next);
+            seen.extend(plane.links.of_node(next.1).iter().map(key));
+        }
+        kept(&seen).into_iter().map(|(_, node)| node).collect()
+    }
+
+    #[test]
+    fn a_walk_among_some_is_that_of_sets() {
+        let (mut state, mut scratch) = (11, Scratch::default());
+        let filters: [fn(u32) -> bool; 4] =
+            [|_| true, |it| it % 2 == 0, |it| it % 9 == 1, |_| false];
+        for case in 0..200 {
+            let n = 1 + random(&mut state) % 300;
+            let degree = random(&mut state) % 8;
+            let mut plane = plane(n, degree, &mut state);
+            let entries: Vec<u32> = (0..3).map(|_| random(&mut state) % n).collect();
+            for (ef, wanted) in
+                [1, 7, 40, 1_000].into_iter().flat_map(|ef| filters.map(|it| (ef, it)))
+            {
+                let expected = naive_among(&plane, &entries, ef, wanted);
+                let all = Through::All;
+                let mut some = Filtered(&mut plane, wanted);
+                let (counts, ended) =
+                    walk_among(&mut some, &entries, (ef, all), |_| true, &mut scratch).unwrap();
+                let found: Vec<u32> = scratch.nearest().map(|(node, _)| node).collect();
+                assert_eq!(found, expected, "case {case}, ef {ef}");
+                assert_eq!(ended == Ended::Exhausted, found.len() < ef);
+                // Through those that are wanted, it finds no others and computes no more distances.
+                let (fewer, _) =
+                    walk_among(&mut some, &entries, (ef, Through::Wanted), |_| true, &mut scratch)
+                        .unwrap();
+                assert!(scratch.nearest().all(|(node, _)| wanted(node)));
+                assert!(ef < 1_000 || fewer.distances <= counts.distances);
+                let (spent, ended) =
+                    walk_among(&mut some, &entries, (ef, all), |it| it.hops < 1, &mut scratch)
+                        .unwrap();
+                assert!(spent.hops <= 1 && (ended == Ended::Spent || counts.hops <= 1));
+            }
+        }
+    }
+
+    #[test]
+    fn neighbours_of_what_is_not_wanted_are_found_without_comparing_it() {
+        // A chain of which every third point is wanted: two others stand between.
+        let n = 30u32;
+        let points = (0..n).map(|at| (at as f32, 0.0)).collect();
+        let links: Vec<Vec<u32>> = (0..n).map(|at| (at + 1..n.min(at + 3)).collect()).collect();
+        let links = Adjacency::of(links.iter().map(|links| &links[..]));
+        let mut plane = Plane { points, links, of: (99.0, 0.0) };
+        let (mut some, mut scratch) =
+            (Filtered(&mut plane, |node| node % 3 == 0), Scratch::default());
+        let (counts, ended) =
+            walk_among(&mut some, &[0], (5, Through::Wanted), |_| true, &mut scratch).unwrap();
+        let found: Vec<u32> = scratch.nearest().map(|(node, _)| node).collect();
+        assert_eq!((found, ended), (vec![27, 24, 21, 18, 15], Ended::Beam));
+        assert_eq!(counts.distances, 10);
     }
 
     #[test]

@@ -137,8 +137,25 @@ pub struct Hit {
     pub sort: Vec<Value>,
     /// Value of the field that hits are [grouped](crate::SearchBuilder::collapse) by, or null. `None` if not grouped.
     pub group: Option<Value>,
+    /// Parts of a [fused](crate::SearchBuilder::fuse) score, in the order of the branches. The list is empty if nothing is
+    /// fused.
+    pub fused: Vec<FusedPart>,
     /// Stored fields. Empty in what a [`PreparedSearch`](crate::search::PreparedSearch) gives.
     pub fields: Fields,
+}
+
+/// Part of a [fused](crate::SearchBuilder::fuse) score that one branch added.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FusedPart {
+    /// Branch, from 0. The search's own query comes first, then other queries, then lists from outside.
+    pub branch: u32,
+    /// Rank there, from 1.
+    pub rank: u64,
+    /// Score there; `None` in a list without scores.
+    pub score: Option<f32>,
+    /// Addend of the score. Parts add up to the score exactly, in their order.
+    pub part: f32,
 }
 
 impl Hit {
@@ -167,9 +184,10 @@ impl Hit {
     }
 
     /// Returns the hit's place in its order, for [another page](crate::SearchBuilder::after) behind it. It is by its
-    /// sort values if it has any, else by its score. `None` in document order.
+    /// sort values if it has any, else by its score. `None` in document order, and of a fused hit.
     pub fn cursor(&self) -> Option<After> {
         match (&self.sort[..], self.score) {
+            _ if !self.fused.is_empty() => None,
             ([], score) => score.map(|score| After::score(score, self.doc)),
             (values, _) => Some(After::values(values, self.doc)),
         }
@@ -177,7 +195,7 @@ impl Hit {
 
     /// Before its fields are fetched.
     pub(crate) fn new(doc: DocId, score: Option<f32>) -> Self {
-        Hit { doc, score, sort: vec![], group: None, fields: Fields::new() }
+        Hit { doc, score, sort: vec![], group: None, fused: vec![], fields: Fields::new() }
     }
 
     /// About how many bytes of memory it takes.
@@ -188,6 +206,7 @@ impl Hit {
         let map = if self.fields.is_empty() { 0 } else { FIELDS_BYTES };
         PART_BYTES
             + map
+            + size_of_val(&self.fused[..])
             + self.sort.iter().chain(&self.group).map(value_bytes).sum::<usize>()
             + self.fields.iter().map(of_field).sum::<usize>()
     }

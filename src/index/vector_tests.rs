@@ -189,7 +189,8 @@ fn every_document_keeps_its_vectors_whatever_happens_to_others() {
 
 /// Bytes of the only segment of an index with more vectors than there is memory for, if that is little.
 fn build(order: bool, options: WriterOptions) -> Vec<u8> {
-    let params = VectorParams::new(512, Metric::Dot);
+    // Tests of graphs say the same of these.
+    let params = VectorParams::new(512, Metric::Dot).graph(false);
     let mut schema = Schema::builder()
         .field(Field::new("v", FieldKind::Vector(params)).many(true))
         .field(Field::new("rank", FieldKind::I64));

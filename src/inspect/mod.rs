@@ -31,11 +31,13 @@ mod savings;
 mod sections;
 mod storage;
 mod top_terms;
+mod vectors;
 
 pub use savings::Saving;
 pub use sections::SectionInfo;
 pub use storage::{StoragePart, StorageReport};
 pub use top_terms::TermStorage;
+pub use vectors::{CurvePoint, GraphInfo, VectorsInfo};
 
 pub use crate::segment::disk_usage::DiskUsage;
 

@@ -181,6 +181,12 @@ fn add_field(segment: SegmentReader<'_>, field: FieldId, report: &mut StorageRep
             let bytes = section_len(segment, Some(field), kind);
             report.add(Some(name), kind.name(), bytes, n_vectors);
         }
+        let graph = segment.field(field).graph(vectors.n_vectors())?;
+        let n_nodes = graph.map_or(0, |graph| graph.n_nodes().into());
+        for kind in SectionKind::GRAPH.iter().filter(|_| n_nodes > 0) {
+            let bytes = section_len(segment, Some(field), *kind);
+            report.add(Some(name), kind.name(), bytes, n_nodes);
+        }
     }
     if let Some(column) = segment.field(field).column()? {
         let bytes = section_len(segment, Some(field), SectionKind::COLUMN);

@@ -3,8 +3,8 @@
 use super::Execution;
 use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
-use crate::nearest::{VectorCounts, find};
-use crate::plan::{LeafId, Node, NodeId, Plan};
+use crate::nearest::{Choice, FoundNeighbors, VectorCounts, find, standing};
+use crate::plan::{LeafId, NeighborsPlan, Node, NodeId, Plan};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -22,10 +22,87 @@ impl Execution<'_> {
     fn find_some(&mut self, nth: usize) -> Result<()> {
         let filter = self.documents_of(self.plan.neighbors[nth].filter)?;
         let started = self.profile.timed.then(Instant::now);
+        // The number let through is known now.
+        self.plan.choose_ways(nth, |at, part| filter[at].len(part.n_docs))?;
         let segments: Vec<_> =
             self.plan.segments.iter().map(|part| (part.segment, part.base)).collect();
-        let (spec, leaf) = (&self.plan.neighbors[nth].spec, self.plan.neighbors[nth].leaf);
-        let found = Arc::new(find(spec, &segments, &filter)?);
+        let NeighborsPlan { spec, leaf, ways, .. } = &self.plan.neighbors[nth];
+        let (leaf, found) = (*leaf, Arc::new(find(spec, &segments, &filter, ways)?));
+        self.put_neighbors(nth, &found)?;
+        let took = started.map_or(0, |started| started.elapsed().as_nanos() as u64);
+        self.note_neighbors(leaf, &found.counts, took);
+        Ok(())
+    }
+
+    /// Takes neighbours from another plan that has found them, so that they are not looked for once more.
+    pub(crate) fn take_neighbors(&mut self, other: &Plan<'_>) -> Result<()> {
+        for nth in 0..self.plan.neighbors.len() {
+            let NeighborsPlan { spec, found, .. } = &self.plan.neighbors[nth];
+            if found.is_none()
+                && let Some(known) = other.found_neighbors(spec)
+            {
+                self.put_neighbors(nth, &known)?;
+                self.plan.neighbors[nth].is_taken = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the place of a document of a segment among all that are compared, for each vector whose neighbours were found.
+    pub(crate) fn place_among_neighbors(&mut self, of: (usize, u32)) -> Result<()> {
+        let profile = self.profile.clone();
+        for nth in 0..self.plan.neighbors.len() {
+            let NeighborsPlan { filter, found, .. } = &self.plan.neighbors[nth];
+            if found.is_none() {
+                continue;
+            }
+            let filter = self.documents_of(*filter)?;
+            let is_let_through = match filter.get(of.0) {
+                Some(DocIdSet::Some(windows)) => windows.contains(of.1),
+                Some(DocIdSet::Everything) => true,
+                None => false,
+            };
+            if is_let_through {
+                let segments = self.plan.segments.iter().map(|part| (part.segment, part.base));
+                let segments: Vec<_> = segments.collect();
+                let stands = standing(&self.plan.neighbors[nth].spec, &segments, &filter, of)?;
+                self.plan.neighbors[nth].standings.push((of, stands));
+            }
+        }
+        self.profile = profile;
+        Ok(())
+    }
+
+    /// Compares all vectors, and takes note of how many of the nearest were found without.
+    pub(crate) fn measure_recall(&mut self) -> Result<()> {
+        // The work that this takes is none of the run.
+        let profile = self.profile.clone();
+        let mut measured = vec![];
+        for nth in 0..self.plan.neighbors.len() {
+            let NeighborsPlan { filter, found, .. } = &self.plan.neighbors[nth];
+            let Some(found) = found.clone() else { continue };
+            let filter = self.documents_of(*filter)?;
+            let segments = self.plan.segments.iter().map(|part| (part.segment, part.base));
+            let segments: Vec<_> = segments.collect();
+            let NeighborsPlan { spec, leaf, .. } = &self.plan.neighbors[nth];
+            let exact = find(spec, &segments, &filter, &vec![Choice::default(); segments.len()])?;
+            measured.push((*leaf, found.recalled_of(&exact)));
+        }
+        self.profile = profile;
+        for (leaf, (nearest, recalled)) in measured {
+            let is_own = |node: &Node| node.operator.leaf() == Some(leaf);
+            let Some(node) = self.plan.nodes.iter().position(is_own) else { continue };
+            let counts = &mut self.profile.segment_mut(0).nodes[node].vectors;
+            if let Some(counts) = counts {
+                (counts.nearest, counts.recalled) = (nearest, recalled);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes documents of neighbours that were found the lists of their leaf.
+    fn put_neighbors(&mut self, nth: usize, found: &Arc<FoundNeighbors>) -> Result<()> {
+        let leaf = self.plan.neighbors[nth].leaf;
         for (at, of_segment) in found.segments.iter().enumerate() {
             let Plan { leaves, expansions, segments, .. } = &mut self.plan;
             let (lists, part) = (&mut self.lists[at], &mut segments[at]);
@@ -34,9 +111,7 @@ impl Execution<'_> {
             let docs: Vec<u32> = of_segment.iter().map(|neighbor| neighbor.doc).collect();
             lists.put_documents(leaf, &docs);
         }
-        let took = started.map_or(0, |started| started.elapsed().as_nanos() as u64);
-        self.note_neighbors(leaf, &found.counts, took);
-        self.plan.neighbors[nth].found = Some(found);
+        self.plan.neighbors[nth].found = Some(Arc::clone(found));
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use crate::plan::{NodeId, Operator, Plan, SegmentPlan};
 use crate::sums::sums;
 
 /// Work of one run, by segment and operator.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Profile {
     n_nodes: usize,
     pub(super) timed: bool,

@@ -46,11 +46,19 @@ impl PartialOrd for Kept {
 impl Best {
     pub(super) fn of(wanted: Neighbors) -> Self {
         match wanted {
-            Neighbors::Nearest(k) => {
+            Neighbors::Nearest(k, _) => {
                 let k = k as usize;
                 Best::Nearest(k, BinaryHeap::with_capacity(k.min(ROOM_MAX)))
             }
             Neighbors::Within(similarity) => Best::Within(similarity, vec![]),
+        }
+    }
+
+    /// Number of neighbours that are wanted, if it is known.
+    pub(super) fn n_wanted(&self) -> Option<usize> {
+        match self {
+            Best::Nearest(k, _) => Some(*k),
+            Best::Within(..) => None,
         }
     }
 

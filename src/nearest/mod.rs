@@ -5,17 +5,23 @@
 
 mod best;
 mod neighbor;
+mod graph;
 mod scan;
+mod standing;
 mod target;
+mod ways;
 
 use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
-use crate::query::NeighborsSpec;
+use crate::query::{Neighbors, NeighborsSpec, QueryVector};
 use crate::segment::reader::SegmentReader;
 use crate::sums::sums;
 use best::Best;
+use graph::{Among, Walked};
 pub(crate) use neighbor::Neighbor;
+pub(crate) use standing::{Standing, standing};
 use target::Target;
+pub(crate) use ways::{Choice, DEGREE, Figures, choose};
 
 /// Neighbours by segment, each ascending by document.
 #[derive(Debug, Default)]
@@ -33,10 +39,34 @@ pub struct VectorCounts {
     pub candidates: u64,
     /// Vectors of these that were compared.
     pub compared: u64,
+    /// Nodes of a graph whose links were read.
+    pub hops: u64,
+    /// Codes of nodes that were compared.
+    pub distances: u64,
+    /// Segments in which a walk was given up, and all vectors compared.
+    pub switched: u64,
+    /// Nearest that comparing all vectors finds; 0 unless [recall](crate::search::Explainer::recall) was asked for.
+    pub nearest: u64,
+    /// Neighbours that are as near as these.
+    pub recalled: u64,
 }
 
 sums! {
-    VectorCounts: candidates, compared;
+    VectorCounts: candidates, compared, hops, distances, switched, nearest, recalled;
+}
+
+impl VectorCounts {
+    /// Part of the nearest that was found; `None` unless [asked for](crate::search::Explainer::recall).
+    pub fn recall(&self) -> Option<f64> {
+        (self.nearest > 0).then(|| self.recalled as f64 / self.nearest as f64)
+    }
+
+    fn add_walk(&mut self, walked: &Walked) {
+        self.compared += walked.compared;
+        self.hops += walked.counts.hops;
+        self.distances += walked.counts.distances;
+        self.switched += u64::from(walked.found.is_none());
+    }
 }
 
 impl FoundNeighbors {
@@ -53,6 +83,20 @@ impl FoundNeighbors {
         FoundNeighbors { segments: vec![own], counts: vec![] }
     }
 
+    /// The least similarity of all.
+    pub(crate) fn least(&self) -> Option<f32> {
+        let all = self.segments.iter().flatten();
+        all.map(|neighbor| neighbor.similarity).min_by(f32::total_cmp)
+    }
+
+    /// Number of the nearest, given by `exact`, and of neighbours here that are as near: those of equal similarity count.
+    pub(crate) fn recalled_of(&self, exact: &Self) -> (u64, u64) {
+        let least = exact.least().unwrap_or(f32::MAX);
+        let own = self.segments.iter().flatten();
+        let near = own.filter(|neighbor| neighbor.similarity >= least).count() as u64;
+        (exact.n_docs(), near.min(exact.n_docs()))
+    }
+
     /// Documents of all segments.
     pub(crate) fn n_docs(&self) -> u64 {
         self.segments.iter().map(|found| found.len() as u64).sum()
@@ -62,6 +106,19 @@ impl FoundNeighbors {
     pub(crate) fn greatest_in(&self, segment: usize) -> Option<f32> {
         let found = self.segments.get(segment)?.iter();
         found.map(|neighbor| neighbor.similarity).max_by(f32::total_cmp)
+    }
+}
+
+/// Bounds of the number of neighbours where a filter lets at least so many documents through, and so many have no vector.
+pub(crate) fn bounds(spec: &NeighborsSpec, filter: u64, n_without: u64) -> (u64, Option<u64>) {
+    match (spec.wanted, &spec.vector) {
+        // Only comparing tells how many are near enough.
+        (Neighbors::Within(_), _) => (0, None),
+        // Whether the document is there, and what it has, is found out later.
+        (Neighbors::Nearest(k, _), QueryVector::Document(_)) => (0, Some(k.into())),
+        (Neighbors::Nearest(k, _), _) => {
+            (filter.saturating_sub(n_without).min(k.into()), Some(k.into()))
+        }
     }
 }
 
@@ -75,6 +132,7 @@ pub(crate) fn find(
     spec: &NeighborsSpec,
     segments: &[(SegmentReader<'_>, u64)],
     filter: &[DocIdSet],
+    ways: &[Choice],
 ) -> Result<FoundNeighbors> {
     let Some((first, _)) = segments.first() else { return Ok(FoundNeighbors::default()) };
     let target = Target::of(spec, first.schema(), segments)?;
@@ -82,9 +140,22 @@ pub(crate) fn find(
     let mut counts = vec![VectorCounts::default(); segments.len()];
     for (nth, ((segment, base), filter)) in segments.iter().zip(filter).enumerate() {
         let Some(vectors) = segment.field(spec.field).vectors()? else { continue };
-        counts[nth].candidates = filter.len(segment.n_docs());
+        let counts = &mut counts[nth];
+        counts.candidates = filter.len(segment.n_docs());
         let left_out = target.left_out(*base);
-        counts[nth].compared = scan::each(&vectors, filter, &target, |neighbor| {
+        if let Some((k, choice)) = best.n_wanted().zip(ways.get(nth).filter(|it| it.is_walk()))
+            && let Some(graph) = segment.field(spec.field).graph(vectors.n_vectors())?
+        {
+            let filter = &filter.to_test()?;
+            let among = Among { graph: &graph, vectors: &vectors, filter, left_out };
+            let walked = among.walk(&target, k, choice)?;
+            counts.add_walk(&walked);
+            if let Some(found) = walked.found {
+                found.into_iter().try_for_each(|neighbor| best.offer(nth, neighbor))?;
+                continue;
+            }
+        }
+        counts.compared += scan::each(&vectors, filter, &target, |neighbor| {
             match Some(neighbor.doc) == left_out {
                 true => Ok(()),
                 false => best.offer(nth, neighbor),

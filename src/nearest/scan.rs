@@ -7,11 +7,19 @@ use crate::bytes::Source;
 use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
 use crate::format::vectors::Vectors;
+use crate::simd::prefetch::prefetch;
 
 /// Rows whose documents are read together.
 const ROWS: u32 = 256;
 /// Rows between two that are read at once: to skip fewer takes longer than to check their bytes once.
 const NEAR_ROWS: u32 = 4;
+/// Rows of a filter that are compared together, more or less.
+const AT_ONCE: usize = 32;
+/// Distance in rows of the one that is asked for ahead. Processors do not foresee the next where a filter leaves rows out:
+/// every second row of 384 numbers took five times as long as each row after the other, and takes twice as long with it.
+const AHEAD: usize = 2;
+/// Bytes of a row that are asked for; processors foresee the rest of a longer one.
+const AHEAD_BYTES: usize = 4_096;
 
 /// Gives each document of a filter that has vectors to `found`, ascending, with the similarity of the nearest of these; how many
 /// vectors were compared.
@@ -47,7 +55,7 @@ pub(super) fn each<'s, S: Source<'s>>(
     Ok(compared)
 }
 
-/// Gives rows of documents of a filter to `some`, a few hundred at once, each with its document.
+/// Gives rows of documents of a filter to `some`, up to a few hundred at once, each with its document.
 fn each_of<'s, S: Source<'s>>(
     vectors: &Vectors<S>,
     filter: &DocIdSet,
@@ -63,7 +71,6 @@ fn each_of<'s, S: Source<'s>>(
             break;
         }
         let docs = vectors.docs(rows.clone())?;
-        of_rows.clear();
         for (row, doc) in rows.clone().zip(docs.as_chunks().0) {
             let doc = u32::from_le_bytes(*doc);
             if doc >= n_docs {
@@ -74,10 +81,13 @@ fn each_of<'s, S: Source<'s>>(
                 of_rows.push((row, doc));
             }
         }
-        some(&of_rows)?;
         at = rows.end;
+        if of_rows.len() >= AT_ONCE {
+            some(&of_rows)?;
+            of_rows.clear();
+        }
     }
-    Ok(())
+    some(&of_rows)
 }
 
 /// Gives the numbers of some rows to `each`. Rows that are near each other are read at once, with those between.
@@ -87,13 +97,23 @@ fn each_row<'s, S: Source<'s>>(
     mut each: impl FnMut(&[u8], u32) -> Result<()>,
 ) -> Result<()> {
     let are_near = |a: &(u32, u32), b: &(u32, u32)| b.0 - a.0 <= NEAR_ROWS;
+    let mut read = vec![];
     for near in wanted.chunk_by(are_near) {
         let Some(((first, _), (last, _))) = near.first().zip(near.last()) else { continue };
-        let rows = vectors.rows(*first..*last + 1)?;
-        for (row, doc) in near {
+        read.push((near, *first, vectors.rows(*first..*last + 1)?));
+    }
+    let mut rows = Vec::with_capacity(wanted.len());
+    for (near, first, bytes) in &read {
+        for (row, doc) in *near {
             let start = (row - first) as usize * vectors.row_len();
-            each(rows.get(start..start + vectors.row_len()).unwrap_or_default(), *doc)?;
+            rows.push((bytes.get(start..start + vectors.row_len()).unwrap_or_default(), *doc));
         }
+    }
+    for (nth, (row, doc)) in rows.iter().enumerate() {
+        if let Some((later, _)) = rows.get(nth + AHEAD) {
+            prefetch(later.get(..AHEAD_BYTES).unwrap_or(later));
+        }
+        each(row, *doc)?;
     }
     Ok(())
 }

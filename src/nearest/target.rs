@@ -1,6 +1,7 @@
 //! Vectors that others are compared with.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::graph::code::Target as Code;
 use crate::ids::DocId;
 use crate::query::{NeighborsSpec, QueryVector};
 use crate::schema::{Metric, Schema, VectorParams};
@@ -53,6 +54,12 @@ impl Target {
         }
         let vectors = vectors.into_iter().map(Prepared::of).collect();
         Ok(Target { params, vectors, doc })
+    }
+
+    /// Codes of the vectors, for walks.
+    pub(super) fn codes(&self) -> impl Iterator<Item = Code> {
+        let metric = self.params.metric;
+        self.vectors.iter().map(move |vector| Code::new(metric, vector.numbers.iter().copied()))
     }
 
     pub(super) fn dims(&self) -> u16 {

@@ -40,8 +40,8 @@ impl Plan<'_> {
                 Operator::Expand(leaf) => self.costs.expand_ns(self.n_terms(*leaf), documents),
                 // Known since it was chosen.
                 Operator::ColumnScan(_) => node.cost_ns,
-                Operator::Nearest { leaf, input } => {
-                    self.compare_vectors_ns(*leaf, self.sizes(input).sum())
+                Operator::Nearest { leaf, .. } => {
+                    self.ways(*leaf).iter().map(|it| it.cost_ns).sum()
                 }
                 Operator::TermScan(_) | Operator::Exists(_) | Operator::Deleted(_) => {
                     self.costs.scan_ns(documents, windows)
@@ -69,7 +69,7 @@ impl Plan<'_> {
         match self.goal {
             // If everything is kept, for facets or for finding the best of it, no page ends anything.
             _ if self.keeps_matches => {}
-            Goal::Count if !node.estimate.is_empty() && node.estimate.known().is_some() => {
+            Goal::Count if !node.estimate.is_empty() && self.is_answered() => {
                 // Nothing runs, so nothing else is left to decide.
                 self.record(root, Rule::CountIsKnown, 0.0, reading);
             }
@@ -205,9 +205,10 @@ impl Plan<'_> {
         self.record(id, Rule::PositionsLast { is_beside_others }, cost_ns, each);
     }
 
-    /// Whether the plan itself is the answer.
+    /// Whether the plan itself is the answer. Of neighbours only the number in all segments together is known.
     fn is_answered(&self) -> bool {
-        self.counts(self.root()) && self.node(self.root()).estimate.known().is_some()
+        let root = self.root();
+        self.counts(root) && self.segments.iter().all(|part| part.estimate(root).known().is_some())
     }
 
     /// Whether only the number of documents of this operator is wanted.

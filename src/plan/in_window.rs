@@ -125,6 +125,23 @@ pub(crate) fn whole_ns(
     }
 }
 
+/// Whether all of so many documents with a word that must match, of the segment's, are looked up in the other lists for less than bounds of
+/// blocks leave some of them out: where many are wanted, or blocks have one at the most. If few documents have another word, those with this
+/// one alone are found by its codes, of which equal ones tell more.
+pub(crate) fn looking_each_up_pays(
+    n_documents: u64,
+    are_others_rare: bool,
+    n_docs: u32,
+    n_wanted: usize,
+) -> bool {
+    let n_wanted = n_wanted as u64;
+    let most = match are_others_rare {
+        true => 4 * n_wanted,
+        false => 2_000 + 12 * n_wanted + u64::from(n_docs) / 100,
+    };
+    n_wanted >= MANY_WANTED as u64 && n_documents <= most
+}
+
 /// Documents that are looked up before others are, the best of all: they tell how good the best are.
 pub(crate) const LOOKED_UP_FIRST: usize = 128;
 

@@ -21,6 +21,8 @@ pub(crate) enum ListsKernel {
     EveryPosting,
     /// One word that must be there as if it were the whole query, after what has others, too.
     RequiredWord,
+    /// All of its documents, looked up in the other lists.
+    RequiredEach,
     /// Bounds put together as in the query.
     Tree,
 }
@@ -35,6 +37,7 @@ named! {
         Bounds: "sums of bounds",
         EveryPosting: "every posting",
         RequiredWord: "the required word alone, and with others",
+        RequiredEach: "documents of the required word, looked up in the others",
         Tree: "bounds put together"
     }
 }
@@ -63,8 +66,8 @@ impl ListsKernel {
 
     /// Whether it leaves out documents by what they can score at most.
     fn has_bounds(self) -> bool {
-        use ListsKernel::{Bounds, OneList, RequiredWord, Tree};
-        matches!(self, OneList | Bounds | RequiredWord | Tree)
+        use ListsKernel::{Bounds, OneList, RequiredEach, RequiredWord, Tree};
+        matches!(self, OneList | Bounds | RequiredWord | RequiredEach | Tree)
     }
 }
 

@@ -14,7 +14,7 @@
 //! | family | operators |
 //! |---|---|
 //! | matching | All, Nothing, TermScan, Exists, Expand, ColumnScan, Nearest, Phrase, Intersect, Union, AtLeast, Deleted |
-//! | page | DocOrder, TopK, Sort, Collapse |
+//! | page | DocOrder, TopK, Sort, Collapse, Fuse |
 //! | facets | Facet, Statistics, TopHits |
 //!
 //! | of | strategies |
@@ -28,7 +28,7 @@
 //! | Statistics | BlockBounds, Dictionary |
 //! | TopHits | DocOrder, Scored, Sorted |
 //! | ranks | Frequencies, Rounds, Tally, Sketch |
-//! | kernels | OneList, OneShortList, ShortestList, ShortLists, Bounds, EveryPosting, RequiredWord, Tree |
+//! | kernels | OneList, OneShortList, ShortestList, ShortLists, Bounds, EveryPosting, RequiredWord, RequiredEach, Tree |
 //!
 //! People see an intersection of one input or none that leaves documents out as a `Difference`, `DocOrder` as a `Limit`, and a count
 //! beside the page as a `Count`. Matching operators stand in [`Plan::nodes`] and those that count facets of what they find in
@@ -96,8 +96,9 @@ pub(crate) use lists_kernel::{BOUNDED_LISTS_MAX, KernelCounts, ListsKernel};
 pub(crate) use neighbors::NeighborsPlan;
 pub(crate) use order::{OrderShape, SortStrategy};
 pub(crate) use page::{
-    CollapseDetails, CollapseStrategy, CountStrategy, PageDescription, PageDetails, PageOperator,
-    PagePlan, PageWanted, SortDetails, StatisticsOf, TopKDetails, TopKStrategy,
+    CollapseDetails, CollapseStrategy, CountStrategy, FuseDetails, FusedBranch, PageDescription,
+    PageDetails, PageOperator, PagePlan, PageWanted, SortDetails, StatisticsOf, TopKDetails,
+    TopKStrategy,
 };
 pub(crate) use pair::{Input, Pair};
 pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};

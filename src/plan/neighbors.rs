@@ -3,7 +3,7 @@
 use super::estimate::{Estimate, Span};
 use super::{LeafId, LeafKey, Node, NodeId, Operator, Plan, SegmentPlan};
 use crate::error::Result;
-use crate::nearest::FoundNeighbors;
+use crate::nearest::{Choice, FoundNeighbors, Standing, bounds, choose};
 use crate::query::{Neighbors, NeighborsSpec, Normal};
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
@@ -15,8 +15,14 @@ pub(crate) struct NeighborsPlan {
     pub(crate) spec: Arc<NeighborsSpec>,
     pub(crate) filter: NodeId,
     pub(crate) leaf: LeafId,
+    /// The way in each segment.
+    pub(crate) ways: Vec<Choice>,
     /// None until the plan is carried out.
     pub(crate) found: Option<Arc<FoundNeighbors>>,
+    /// Whether another plan has found them, so that nothing is filtered here.
+    pub(crate) is_taken: bool,
+    /// Places of documents that are asked about and let through, by segment and number there; none of one without a vector.
+    pub(crate) standings: Vec<((usize, u32), Option<Standing>)>,
 }
 
 impl Plan<'_> {
@@ -57,7 +63,15 @@ impl Plan<'_> {
         };
         let nth = self.neighbors.len() as u32;
         let leaf = self.add_leaf(LeafKey::Nearest { field: spec.field, nth });
-        self.neighbors.push(NeighborsPlan { spec: Arc::clone(spec), filter, leaf, found: None });
+        self.neighbors.push(NeighborsPlan {
+            spec: Arc::clone(spec),
+            filter,
+            leaf,
+            ways: vec![],
+            found: None,
+            is_taken: false,
+            standings: vec![],
+        });
         Ok(())
     }
 
@@ -110,11 +124,34 @@ impl Plan<'_> {
         self.neighbors.iter().find(|it| *it.spec == *spec)?.found.clone()
     }
 
-    /// Cost of comparing the vectors of so many documents.
-    pub(super) fn compare_vectors_ns(&self, leaf: LeafId, documents: f64) -> f32 {
-        let with_vectors = self.segments.iter().map(|it| it.leaves[leaf.index()].documents);
-        let n = documents.min(with_vectors.map(f64::from).sum());
-        self.costs.compare_vectors_ns(n, self.dims(leaf))
+    /// Chooses the way in each segment, of which the filter lets so many documents through.
+    pub(crate) fn choose_ways(
+        &mut self,
+        nth: usize,
+        let_through: impl Fn(usize, &SegmentPlan<'_>) -> u64,
+    ) -> Result<()> {
+        let NeighborsPlan { spec, leaf, .. } = &self.neighbors[nth];
+        let figures = self.costs.of_vectors(self.dims(*leaf));
+        let parts = self.segments.iter().enumerate();
+        let ways =
+            parts.map(|(at, part)| choose(part.segment, spec, let_through(at, part), figures));
+        self.neighbors[nth].ways = ways.collect::<Result<_>>()?;
+        Ok(())
+    }
+
+    /// The way by which neighbours that a leaf reads are found in the segment that begins at `base`.
+    pub(crate) fn way_in(&self, leaf: LeafId, base: u64) -> Option<&Choice> {
+        self.ways(leaf).get(self.segments.iter().position(|it| it.base == base)?)
+    }
+
+    /// The ways by which neighbours that a leaf reads are found.
+    pub(crate) fn ways(&self, leaf: LeafId) -> &[Choice] {
+        self.neighbors_of(leaf).map_or(&[], |it| &it.ways)
+    }
+
+    /// Documents with a vector.
+    fn n_with(&self, leaf: LeafId) -> u64 {
+        self.segments.iter().map(|it| u64::from(it.leaves[leaf.index()].documents)).sum()
     }
 
     /// Bytes of a vector that a leaf compares.
@@ -129,9 +166,9 @@ impl Plan<'_> {
     }
 
     /// Expects no more neighbours in all segments together than are asked for, and no more of what is made of them.
-    pub(super) fn limit_neighbors(&mut self) {
+    pub(super) fn limit_neighbors(&mut self) -> Result<()> {
         if self.neighbors.is_empty() {
-            return;
+            return Ok(());
         }
         let mut estimates: Vec<Estimate> = self.nodes.iter().map(|node| node.estimate).collect();
         self.limit_estimates(&mut estimates);
@@ -139,27 +176,32 @@ impl Plan<'_> {
             node.expected_docs = node.expected_docs.min(estimate.upper as f64);
             node.estimate = estimate;
         }
+        (0..self.neighbors.len()).try_for_each(|nth| {
+            let filter = self.neighbors[nth].filter;
+            self.choose_ways(nth, |_, part| part.estimate(filter).documents)
+        })
     }
 
-    /// Limits the estimates of all operators, in all segments together, to the neighbours that are asked for.
+    /// Bounds the estimates of all operators, in all segments together, by the neighbours that are asked for.
     pub(super) fn limit_estimates(&self, estimates: &mut [Estimate]) {
         for (at, node) in self.nodes.iter().enumerate().take(estimates.len()) {
-            let upper = |id: &NodeId| estimates[id.index()].upper;
             // Inputs stand before the operators that read them.
-            let most = match &node.operator {
-                Operator::Nearest { leaf, .. } => {
-                    match self.neighbors_of(*leaf).map(|it| it.spec.wanted) {
-                        Some(Neighbors::Nearest(k)) => Some(k.into()),
-                        _ => None,
-                    }
+            let of = |inputs| self.inputs(inputs).iter().map(|id| estimates[id.index()]);
+            let (least, most) = match &node.operator {
+                Operator::Nearest { leaf, input } => {
+                    let without = self.n_docs().saturating_sub(self.n_with(*leaf));
+                    let (filter, it) = (of(input).next(), self.neighbors_of(*leaf));
+                    let Some((filter, it)) = filter.zip(it) else { continue };
+                    bounds(&it.spec, filter.lower, without)
                 }
-                Operator::Intersect { all, .. } => self.inputs(all).iter().map(upper).min(),
-                Operator::Union { any } => self.inputs(any).iter().map(upper).reduce(|a, b| a + b),
-                _ => None,
+                Operator::Intersect { all, .. } => (0, of(all).map(|it| it.upper).min()),
+                Operator::Union { any } => (0, Some(of(any).map(|it| it.upper).sum())),
+                _ => continue,
             };
-            let Some(most) = most else { continue };
-            let Estimate { documents, upper, .. } = &mut estimates[at];
-            (*documents, *upper) = ((*documents).min(most), (*upper).min(most));
+            let Estimate { documents, lower, upper, .. } = &mut estimates[at];
+            *upper = (*upper).min(most.unwrap_or(u64::MAX));
+            *lower = (*lower).max(least).min(*upper);
+            *documents = (*documents).clamp(*lower, *upper);
         }
     }
 
@@ -170,7 +212,11 @@ impl Plan<'_> {
             _ => None,
         };
         let own = filter(self.node(id));
-        own.is_some() && self.nodes.iter().position(|node| filter(node) == own) == Some(id.index())
+        let is_taken = |leaf| self.neighbors_of(leaf).is_some_and(|it| it.is_taken);
+        let is_found_here = self.node(id).operator.leaf().is_none_or(|leaf| !is_taken(leaf));
+        own.is_some()
+            && is_found_here
+            && self.nodes.iter().position(|node| filter(node) == own) == Some(id.index())
     }
 }
 
@@ -180,7 +226,7 @@ impl NeighborsSpec {
     pub(super) fn span(&self, with_vectors: u32, filter: Span, share: f64) -> Span {
         let most = filter.upper.min(with_vectors);
         match self.wanted {
-            Neighbors::Nearest(k) => {
+            Neighbors::Nearest(k, _) => {
                 let upper = most.min(k);
                 let documents = filter.documents.min(f64::from(k) * share).min(upper.into());
                 Span { lower: 0, upper, documents }

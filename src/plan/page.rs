@@ -6,6 +6,7 @@
 //! | `TopK` | the best by score | [`TopKStrategy`] |
 //! | `Sort` | the first in the order of fields | [`SortStrategy`] |
 //! | `Collapse` | the first of each value of a field | [`CollapseStrategy`] |
+//! | `Fuse` | the best of several ranked lists by what each adds: other pages, which come before it | |
 //! | `Count` | nothing: it counts what matches beside the page | [`CountStrategy`] |
 
 use super::cost::{BestCosts, ScoredLists};
@@ -63,6 +64,8 @@ pub(crate) enum PageOperator {
     TopK(TopKStrategy),
     Sort(SortStrategy),
     Collapse(CollapseStrategy),
+    /// Pages of its branches are made first, each by an operator of its own.
+    Fuse,
 }
 
 /// Ways to find the first of each group: a batch of the first matches at a time, each larger than the one before.
@@ -103,6 +106,8 @@ pub(crate) struct PageWanted {
     /// The order of fields by which hits are sorted, and whether they are grouped by the values of one.
     pub(crate) order: Option<OrderShape>,
     pub(crate) is_collapsed: bool,
+    /// Whether hits are those of several ranked lists.
+    pub(crate) is_fused: bool,
     /// Whether it goes on after a hit of an earlier page.
     pub(crate) is_after: bool,
     /// Whether lists stay open from one search to the next.
@@ -127,6 +132,7 @@ impl PagePlan {
     ) -> Self {
         let has_hits = !wanted.count_only && wanted.limit > 0;
         let operator = match (scoring, wanted.order) {
+            _ if wanted.is_fused && has_hits => PageOperator::Fuse,
             _ if wanted.is_collapsed && has_hits => {
                 PageOperator::Collapse(CollapseStrategy::choose(&wanted))
             }
@@ -145,7 +151,9 @@ impl PagePlan {
     /// Whether everything that matches has to be found to make the page.
     pub(crate) fn needs_matches(&self) -> bool {
         match self.operator {
-            PageOperator::TopK(TopKStrategy::BlockMax) => self.wanted.has_facets,
+            PageOperator::TopK(TopKStrategy::BlockMax) | PageOperator::Fuse => {
+                self.wanted.has_facets
+            }
             PageOperator::TopK(TopKStrategy::PhraseBlockMax | TopKStrategy::Phrase) => false,
             PageOperator::TopK(TopKStrategy::Exhaustive) => true,
             PageOperator::DocOrder { .. } => false,
@@ -156,7 +164,9 @@ impl PagePlan {
     /// Whether the matching operators are carried out: some pages are made by reading their lists.
     pub(crate) fn runs_matching(&self) -> bool {
         match self.operator {
-            PageOperator::TopK(_) => self.needs_matches() || self.count == CountStrategy::AfterPage,
+            PageOperator::TopK(_) | PageOperator::Fuse => {
+                self.needs_matches() || self.count == CountStrategy::AfterPage
+            }
             _ => true,
         }
     }
@@ -194,7 +204,9 @@ impl CountStrategy {
         match page {
             _ if has_facets => CountStrategy::WithPage,
             _ if total == Total::Unknown => CountStrategy::Unasked,
-            PageOperator::TopK(TopKStrategy::BlockMax) => CountStrategy::AfterPage,
+            PageOperator::TopK(TopKStrategy::BlockMax) | PageOperator::Fuse => {
+                CountStrategy::AfterPage
+            }
             _ => CountStrategy::WithPage,
         }
     }
@@ -279,8 +291,8 @@ impl Plan<'_> {
         wanted: &PageWanted,
         details: &TopKDetails,
     ) -> Option<BestCosts> {
-        let TopKDetails { lists: ScoredLists { n_docs, n_lists, postings, .. }, shape, .. } =
-            *details;
+        let TopKDetails { lists, shape, .. } = details;
+        let ScoredLists { n_docs, n_lists, postings, .. } = *lists;
         let matching = self.display_estimate(self.root());
         let (costs, matches) = (self.costs, matching.documents as f64);
         let best = wanted.offset.saturating_add(wanted.limit) as f64;
@@ -295,11 +307,19 @@ impl Plan<'_> {
                 };
                 let documents = |id: &NodeId| self.display_estimate(*id).documents;
                 let candidates = with_words.map_or(matching.upper, documents);
-                Some(BestCosts::of_phrase(costs, candidates as f64, matches, n_lists, best))
+                let opening = 350.0 * n_lists as f32;
+                let finding = opening + with_words.map_or(0.0, |id| self.node(*id).cost_ns);
+                let placing =
+                    BestCosts::of_phrase(costs, candidates as f64, matches, n_lists, best);
+                Some(BestCosts {
+                    by_bounds: finding + placing.by_bounds,
+                    of_everything: finding + placing.of_everything,
+                })
             }
             (TopKStrategy::BlockMax, _) => {
                 let of_everything = costs.score_postings_ns(postings, n_docs);
-                let by_bounds = costs.by_bounds_ns(matches, n_lists, n_docs, best);
+                let is_all = *shape == Shape::AllOf;
+                let by_bounds = costs.best_of_lists_ns(is_all, lists, (matches, best));
                 Some(BestCosts::or_less(by_bounds, of_everything))
             }
             _ => None,
@@ -351,6 +371,25 @@ pub(crate) enum PageDetails {
     TopK(TopKDetails),
     Sort(SortDetails),
     Collapse(CollapseDetails),
+    Fuse(FuseDetails),
+}
+
+/// Details of ranked lists that are fused.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FuseDetails {
+    /// Sources of the parts of a score.
+    pub(crate) method: String,
+    /// Hits of each branch.
+    pub(crate) window: u64,
+    pub(crate) branches: Vec<FusedBranch>,
+}
+
+/// Details of one of these lists.
+#[derive(Clone, Debug)]
+pub(crate) struct FusedBranch {
+    pub(crate) weight: f32,
+    /// A list from outside: its keys, and those whose documents are ranked. None of a query.
+    pub(crate) outside: Option<(u64, u64)>,
 }
 
 /// Details of scores.

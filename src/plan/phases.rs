@@ -74,6 +74,14 @@ impl PhaseClock {
         done
     }
 
+    /// Adds planning that another clock has the times of.
+    pub(crate) fn add_planning(&self, other: PhaseTimes) {
+        let mut times = self.times.get();
+        let planning = times.0.iter_mut().zip(other.0).take(Phase::Display as usize);
+        planning.for_each(|(own, other)| *own += other);
+        self.times.set(times);
+    }
+
     /// Times until now.
     pub(crate) fn times(&self) -> PhaseTimes {
         self.running.get().and_then(|(phase, _)| self.switch(phase));

@@ -64,7 +64,7 @@ pub(crate) fn plan<'s>(
         plan.add_segment(part);
         base += u64::from(segment.n_docs());
     }
-    plan.limit_neighbors();
+    plan.limit_neighbors()?;
     switch(Phase::Choose);
     plan.choose_smallest();
     plan.choose_columns()?;

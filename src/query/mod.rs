@@ -176,7 +176,7 @@ pub use bind::{COMBINED_WEIGHT_MAX, COMBINED_WEIGHT_MIN, TERMS_MAX};
 pub use build::GroupBuilder;
 pub use caret::render_caret;
 pub(crate) use logical::{CombinedField, Logical};
-pub use nearest::{Neighbors, Numbers, QueryVector};
+pub use nearest::{Effort, Neighbors, Numbers, QueryVector};
 pub(crate) use normal::{NeighborsSpec, Normal};
 pub use parser::{
     CLAUSES_MAX, DEPTH_MAX, DefaultOperator, LenientQuery, ParseOptions, QUERY_BYTES_MAX, Remark,

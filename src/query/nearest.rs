@@ -27,10 +27,89 @@ pub struct Numbers(Arc<[f32]>);
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Neighbors {
-    /// The nearest, so many of them.
-    Nearest(u32),
+    /// The nearest, so many of them, looked for with some effort.
+    Nearest(u32, Effort),
     /// All of this similarity or a greater one.
     Within(f32),
+}
+
+/// Effort that the nearest are looked for with.
+///
+/// All that are let through are compared, or a graph leads to some.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Effort {
+    /// The cheapest way by which this part of them is expected to be found.
+    ///
+    /// It is above 0 and up to 1: for 1 all are compared.
+    Recall(f32),
+    /// A walk through the graph that keeps so many: `ef`.
+    ///
+    /// It keeps at least as many as are asked for.
+    Kept(u32),
+    /// All are compared.
+    Exact,
+}
+
+/// Part of the nearest that is looked for unless a query says otherwise.
+const RECALL_DEFAULT: f32 = 0.95;
+
+impl Default for Effort {
+    fn default() -> Self {
+        Effort::Recall(RECALL_DEFAULT)
+    }
+}
+
+impl Effort {
+    fn bits(self) -> (u32, u32) {
+        match self {
+            Effort::Recall(recall) => (0, recall.to_bits()),
+            Effort::Kept(n) => (1, n),
+            Effort::Exact => (2, 0),
+        }
+    }
+
+    /// Reads what stands in a query: `recall=0.99`, `ef=200`, `exact`.
+    pub(super) fn read(text: &str) -> Option<Effort> {
+        let effort = match text.split_once('=') {
+            None => (text == "exact").then_some(Effort::Exact)?,
+            Some(("recall", recall)) => Effort::Recall(recall.parse().ok()?),
+            Some(("ef", n)) => Effort::Kept(n.parse().ok()?),
+            Some(_) => return None,
+        };
+        effort.wrong().is_none().then_some(effort)
+    }
+
+    /// Expected and found, where it is not as it is to be.
+    pub(super) fn wrong(self) -> Option<(&'static str, String)> {
+        match self {
+            Effort::Recall(recall) if !(recall > 0.0 && recall <= 1.0) => {
+                Some(("a recall above 0, at most 1", recall.to_string()))
+            }
+            Effort::Kept(0) => Some(("1 or more that a walk keeps", "0".into())),
+            _ => None,
+        }
+    }
+}
+
+impl PartialEq for Effort {
+    fn eq(&self, other: &Self) -> bool {
+        self.bits() == other.bits()
+    }
+}
+
+impl Eq for Effort {}
+
+/// Writes what stands behind the number of neighbours in a query: nothing where it is the default.
+impl fmt::Display for Effort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            effort if *effort == Effort::default() => Ok(()),
+            Effort::Recall(recall) => write!(f, ", recall={recall}"),
+            Effort::Kept(n) => write!(f, ", ef={n}"),
+            Effort::Exact => f.write_str(", exact"),
+        }
+    }
 }
 
 impl Numbers {
@@ -67,10 +146,10 @@ impl fmt::Debug for Numbers {
 }
 
 impl Neighbors {
-    fn bits(self) -> (u32, u32) {
+    fn bits(self) -> (u32, u32, (u32, u32)) {
         match self {
-            Neighbors::Nearest(k) => (0, k),
-            Neighbors::Within(similarity) => (1, similarity.to_bits()),
+            Neighbors::Nearest(k, effort) => (0, k, effort.bits()),
+            Neighbors::Within(similarity) => (1, similarity.to_bits(), (0, 0)),
         }
     }
 }
@@ -148,7 +227,7 @@ pub(super) fn print(
     f: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
     match wanted {
-        Neighbors::Nearest(k) => write!(f, "nearest({vector}, {k})"),
+        Neighbors::Nearest(k, effort) => write!(f, "nearest({vector}, {k}{effort})"),
         Neighbors::Within(similarity) => write!(f, "within({vector}, {similarity})"),
     }
 }
@@ -161,8 +240,9 @@ impl Query {
     /// neither has one that is excluded; clauses that ask for the nearest themselves do not count. Documents with several vectors count by
     /// the nearest, and of those that are as near the first in the index come first.
     ///
-    /// A document scores by the [`Metric`](crate::schema::Metric) of its field. All vectors are compared, in
-    /// 32-bit numbers.
+    /// A document scores by the [`Metric`](crate::schema::Metric) of its field. In a segment with a graph these are, unless
+    /// said otherwise, the nearest but for one in twenty: see [`recall`](Self::recall). There are as many as there can be, and
+    /// vectors that are found are compared in 32-bit numbers.
     ///
     /// ```
     /// use treepie::query::Query;
@@ -172,7 +252,7 @@ impl Query {
     /// assert_eq!(plain.to_string(), "embedding:nearest([0.5, -1], 10)");
     /// ```
     pub fn nearest(field: impl Into<String>, vector: impl Into<QueryVector>, k: u32) -> Self {
-        Query::neighbors(field, vector, Neighbors::Nearest(k))
+        Query::neighbors(field, vector, Neighbors::Nearest(k, Effort::default()))
     }
 
     /// Documents with a vector of this similarity to another, or a greater one: `embedding:within($v, 0.8)`.
@@ -184,6 +264,38 @@ impl Query {
         similarity: f32,
     ) -> Self {
         Query::neighbors(field, vector, Neighbors::Within(similarity))
+    }
+
+    /// Sets the part of the nearest that is to be found (default: 0.95).
+    ///
+    /// It is above 0 and up to 1, and holds for all [`nearest`](Self::nearest) of a query.
+    ///
+    /// The cheapest way is taken by which as many were found when the graph of a segment was built: how many are found for other
+    /// vectors may differ. With 1 all are compared.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    ///
+    /// let query = Query::nearest("embedding", [0.5, -1.0], 10).recall(0.99);
+    /// assert_eq!(query.to_string(), "embedding:nearest([0.5, -1], 10, recall=0.99)");
+    /// ```
+    #[must_use]
+    pub fn recall(self, recall: f32) -> Self {
+        self.with_effort(Effort::Recall(recall))
+    }
+
+    /// Sets how many vectors a walk through the graph of a segment keeps.
+    ///
+    /// It stands for a [recall](Self::recall) in all [`nearest`](Self::nearest) of a query.
+    #[must_use]
+    pub fn ef(self, n: u32) -> Self {
+        self.with_effort(Effort::Kept(n))
+    }
+
+    /// Makes all [`nearest`](Self::nearest) of a query compare all vectors that are let through.
+    #[must_use]
+    pub fn exact(self) -> Self {
+        self.with_effort(Effort::Exact)
     }
 
     pub(super) fn neighbors(

@@ -59,6 +59,7 @@ impl Scoring for Weight<'_> {
             n_docs: u32::try_from(n_docs).unwrap_or(u32::MAX),
             n_lists: self.terms.len() + n_words + combined.0,
             postings: of_terms + of_words + combined.1,
+            fewest: self.terms.iter().map(|term| term.df).min().unwrap_or_default(),
             expected: n_docs as f64 * self.expected_share(&self.root, n_docs.max(1) as f64),
         }
     }

@@ -106,32 +106,28 @@ impl Trace {
     }
 }
 
-/// A document and its score; greater is better.
+/// A document and its score; greater is better. One number, which is compared without a branch: the bits of the score, which of a float
+/// that is not negative order as it does, and below them the document with all bits turned round, so that smaller ones are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct ScoredDoc {
-    /// The bits of a float that is not negative order as the float does.
-    score_bits: u32,
-    /// The number with all bits turned round, so that smaller ones are greater.
-    reversed_doc: u64,
-}
+pub(crate) struct ScoredDoc(u128);
 
 impl ScoredDoc {
     pub(crate) fn new(score: f32, doc: DocId) -> Self {
-        ScoredDoc { score_bits: score.to_bits(), reversed_doc: !doc.0 }
+        ScoredDoc(u128::from(score.to_bits()) << 64 | u128::from(!doc.0))
     }
 
     pub(crate) fn score(self) -> f32 {
-        f32::from_bits(self.score_bits)
+        f32::from_bits((self.0 >> 64) as u32)
     }
 
     pub(crate) fn doc(self) -> DocId {
-        DocId(!self.reversed_doc)
+        DocId(!(self.0 as u64))
     }
 }
 
 impl Top {
     /// Worse than every document with a score.
-    const NONE: ScoredDoc = ScoredDoc { score_bits: 0, reversed_doc: 0 };
+    const NONE: ScoredDoc = ScoredDoc(0);
 
     /// For `k`, with the allocation of an earlier one.
     pub(crate) fn new(k: usize, mut kept: Vec<ScoredDoc>) -> Self {
@@ -248,7 +244,7 @@ impl Top {
             // All k documents may be on the pages before, or deleted.
             return;
         }
-        let floor = ScoredDoc { score_bits: score.to_bits(), reversed_doc: 0 };
+        let floor = ScoredDoc::new(score, DocId(u64::MAX));
         if self.deleted.is_some() && floor > self.floor {
             self.optimistic = floor;
         }
@@ -262,7 +258,7 @@ impl Top {
         let before = std::mem::replace(&mut self.floor, floor);
         match &mut self.trace {
             None => self.gate = floor,
-            Some(trace) if floor.score_bits > before.score_bits => trace.rise(floor.score()),
+            Some(trace) if floor.score() > before.score() => trace.rise(floor.score()),
             Some(_) => {}
         }
     }
@@ -295,10 +291,12 @@ impl Top {
             if self.kept.len() < self.k {
                 return;
             }
-            // Ascending order is that of a heap.
-            self.kept.sort_unstable();
-        } else {
-            self.replace_worst(scored);
+            for at in (0..self.k / 2).rev() {
+                let scored = self.kept[at];
+                sink(&mut self.kept, at, scored);
+            }
+        } else if self.kept.first().is_some_and(|worst| scored > *worst) {
+            sink(&mut self.kept, 0, scored);
         }
         if let Some(worst) = self.kept.first() {
             self.raise_to(*worst);
@@ -323,32 +321,26 @@ impl Top {
         }
     }
 
-    /// Puts a document in the place of the worst, and the next worse above it.
-    fn replace_worst(&mut self, scored: ScoredDoc) {
-        let (kept, mut at) = (&mut self.kept[..], 0);
-        if kept.first().is_none_or(|worst| scored <= *worst) {
-            return;
-        }
-        loop {
-            let children = 2 * at + 1..(2 * at + 3).min(kept.len());
-            let worse = children.min_by_key(|child| kept[*child]);
-            match worse.filter(|child| kept[*child] < scored) {
-                Some(child) => {
-                    kept[at] = kept[child];
-                    at = child;
-                }
-                None => break,
-            }
-        }
-        kept[at] = scored;
-    }
-
     /// The best, in order; an error where one was met on the way.
     pub(crate) fn into_sorted(mut self) -> Result<Vec<ScoredDoc>> {
         self.damage.map_or(Ok(()), Err)?;
         self.kept.sort_unstable_by(|a, b| b.cmp(a));
         Ok(self.kept)
     }
+}
+
+/// Puts a document at a place of a heap, and in its turn whatever is worse below it above it.
+fn sink(heap: &mut [ScoredDoc], mut at: usize, scored: ScoredDoc) {
+    while let Some(left) = heap.get(2 * at + 1) {
+        let right = heap.get(2 * at + 2).is_some_and(|right| right < left);
+        let child = 2 * at + 1 + usize::from(right);
+        if heap[child] >= scored {
+            break;
+        }
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = scored;
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::facet::{Facet, FacetWhat, StatisticsOptions};
 use super::ranges::FacetRange;
 use super::value_options::ValueOptions;
 use super::{
-    After, Collapse, CollectionStatistics, IdfScope, Order, RequestLimits, SearchRequest,
+    After, Collapse, CollectionStatistics, Fusion, IdfScope, Order, RequestLimits, SearchRequest,
     Selection, TotalMode,
 };
 use crate::error::Result;
@@ -45,8 +45,8 @@ const METHODS: [(&str, FacetMethod); 4] = [
 const FACET_KINDS: &str = "\"values\", \"ranges\", \"intervals\", \"statistics\", \"steps\", \"auto_ranges\" or \"quantiles\"";
 
 impl SearchRequest<'_> {
-    /// Returns the request as JSON, an object on one line. It has the query in the query language, and the options that
-    /// are not the default. Its shape is [`REQUEST_JSON_SCHEMA`].
+    /// Returns the request as JSON, an object on one line. It has the query in the query language, with vectors beside it, and the
+    /// options that are not the default. Its shape is [`REQUEST_JSON_SCHEMA`].
     ///
     /// ```
     /// use treepie::query::Query;
@@ -81,6 +81,7 @@ impl SearchRequest<'_> {
             facets,
             selections,
             collapse,
+            fusion,
             order,
             after,
             sort,
@@ -92,7 +93,7 @@ impl SearchRequest<'_> {
         } = self;
         let default = SearchRequest::of(Cow::Owned(Query::All));
         json.field("schema_version").number(REQUEST_SCHEMA_VERSION);
-        json.field("query").string(&query.to_string());
+        write_query(json, query);
         if *limit != default.limit {
             json.field("limit").number(limit);
         }
@@ -145,6 +146,9 @@ impl SearchRequest<'_> {
                 json.field("keep").number(keep);
                 json.field("missing_alone").boolean(*missing_alone);
             });
+        }
+        if let Some(fusion) = fusion {
+            json.field("fusion").object(|json| fusion.write_json(json));
         }
         write_all(json, "bm25", parameters, |json, (field, Parameters { k1, b })| {
             json.object(|json| {
@@ -210,7 +214,8 @@ impl SearchRequest<'static> {
     /// A request of JSON: what [`to_json`](Self::to_json) writes, or what a person wrote. All names but `query` may be left out,
     /// and a key of `sort` may be a text as the command line has it, such as `"price:desc"`.
     ///
-    /// A query that no text means, as an `And` of one, comes back as an equivalent one.
+    /// A query that no text means, as an `And` of one, comes back as an equivalent one. Names under `vectors` stand for numbers in
+    /// the query, as `$v` does of `{"query": "embedding:nearest($v, 10)", "vectors": {"v": [0.5, -1]}}`.
     ///
     /// # Errors
     ///
@@ -247,10 +252,12 @@ impl SearchRequest<'static> {
         let _limits = limits.checked()?.enter();
         let mut reader = Reader::new(text, A_REQUEST)?;
         let mut request = SearchRequest::of(Cow::Owned(Query::Nothing));
+        let mut vectors = vec![];
         reader.object(&["query"], |reader, name| {
             match name {
                 "schema_version" => reader.version(REQUEST_SCHEMA_VERSION, "a request")?,
                 "query" => request.query = Cow::Owned(read_query(reader)?),
+                "vectors" => vectors = read_vectors(reader)?,
                 "limit" => request.limit = reader.whole()?,
                 "offset" => request.offset = reader.whole()?,
                 "total" => request.total = read_total(reader)?,
@@ -266,6 +273,7 @@ impl SearchRequest<'static> {
                 "facets" => request.facets = reader.array(Facet::read_json)?,
                 "selections" => request.selections = reader.array(Selection::read_json)?,
                 "collapse" => request.collapse = Some(Box::new(Collapse::read_json(reader)?)),
+                "fusion" => request.fusion = Some(Box::new(Fusion::read_json(reader)?)),
                 "bm25" => request.parameters = reader.array(read_parameters)?,
                 "score_functions" => {
                     request.score_functions = reader.array(ScoreFunction::read_json)?;
@@ -282,8 +290,37 @@ impl SearchRequest<'static> {
             Ok(true)
         })?;
         reader.end()?;
+        if !vectors.is_empty() {
+            request.query = Cow::Owned(request.query.with_vectors(vectors)?);
+        }
         Ok(request)
     }
+}
+
+/// A query in the query language, with vectors beside it.
+pub(super) fn write_query(json: &mut Json, query: &Query) {
+    match query.with_parameters() {
+        None => json.field("query").string(&query.to_string()),
+        Some((query, vectors)) => {
+            json.field("query").string(&query.to_string());
+            json.field("vectors").object(|json| {
+                for (name, numbers) in &vectors {
+                    let numbers = numbers.as_slice();
+                    json.field(name).array(numbers, |json, number| json.float(number));
+                }
+            });
+        }
+    }
+}
+
+/// Numbers by the name that stands for them in the query.
+pub(super) fn read_vectors(reader: &mut Reader<'_>) -> Result<Vec<(String, Vec<f32>)>> {
+    let mut vectors = vec![];
+    reader.object(&[], |reader, name| {
+        vectors.push((name.to_owned(), reader.array(Reader::double)?));
+        Ok(true)
+    })?;
+    Ok(vectors)
 }
 
 fn read_statistics(reader: &mut Reader<'_>) -> Result<IdfScope> {
@@ -575,8 +612,8 @@ fn read_parameters(reader: &mut Reader<'_>) -> Result<(String, Parameters)> {
     Ok((field, own))
 }
 
-/// A query within the limits of the thread, of which mistakes are told as those of a query are.
-fn read_query(reader: &mut Reader<'_>) -> Result<Query> {
+/// Reads a query within the limits of the thread, of which mistakes are told as those of a query are.
+pub(super) fn read_query(reader: &mut Reader<'_>) -> Result<Query> {
     let mut refused = None;
     // Written out, a query may be longer than what somebody typed; its words are limited, and so is the whole text.
     let limits = Limits { query_bytes: usize::MAX, ..limits::current() };
@@ -587,7 +624,7 @@ fn read_query(reader: &mut Reader<'_>) -> Result<Query> {
     query.map_err(|error| refused.unwrap_or(error))
 }
 
-fn unknown<T>(reader: &Reader<'_>, name: &str, expected: &str) -> Result<T> {
+pub(super) fn unknown<T>(reader: &Reader<'_>, name: &str, expected: &str) -> Result<T> {
     Err(reader.unknown_name(expected, name))
 }
 

@@ -4,6 +4,8 @@ mod after;
 mod collapse;
 mod collection;
 mod facet;
+mod fusion;
+mod fusion_json;
 mod json;
 mod ranges;
 mod selection;
@@ -16,6 +18,7 @@ pub use collection::{CollectionStatistics, FieldCounts};
 pub(crate) use collection::{OfCollection, Recording};
 pub(crate) use facet::FacetWhat;
 pub use facet::{FACET_DEPTH_MAX, Facet, FacetKind, StatisticsFacet};
+pub use fusion::{Fusion, FusionMethod, RankedList};
 pub use json::{REQUEST_JSON_SCHEMA, REQUEST_SCHEMA_VERSION};
 pub use ranges::FacetRange;
 #[cfg(feature = "arrow")]
@@ -72,6 +75,8 @@ pub struct SearchRequest<'q> {
     pub(crate) selections: Vec<Selection>,
     /// In a box, as it is seldom there.
     pub(crate) collapse: Option<Box<Collapse>>,
+    /// In a box, too.
+    pub(crate) fusion: Option<Box<Fusion>>,
     pub(crate) order: Order,
     pub(crate) after: Option<After>,
     pub(crate) sort: Vec<SortKey>,
@@ -137,6 +142,7 @@ impl<'q> SearchRequest<'q> {
             facets: vec![],
             selections: vec![],
             collapse: None,
+            fusion: None,
             order: Order::default(),
             after: None,
             sort: vec![],
@@ -182,6 +188,17 @@ impl<'q> SearchRequest<'q> {
     /// Whether hits are grouped by the values of a field.
     pub fn is_collapsed(&self) -> bool {
         self.collapse.is_some()
+    }
+
+    /// Fusion of its hits with other ranked lists; `None` if its own hits are all.
+    pub fn fusion(&self) -> Option<&Fusion> {
+        self.fusion.as_deref()
+    }
+
+    /// Fuses the hits with those of other queries, and with lists from outside.
+    #[must_use]
+    pub fn fuse(self, fusion: Fusion) -> Self {
+        SearchRequest { fusion: Some(Box::new(fusion)), ..self }
     }
 
     /// Whether no hits are wanted, but the number of matches and facets.

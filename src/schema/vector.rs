@@ -3,7 +3,7 @@
 /// Numbers a vector may have at the most.
 pub const VECTOR_DIMS_MAX: u16 = 8_192;
 
-/// Number of dimensions of a vector field, and its metric.
+/// Number of dimensions of a vector field, its metric, and whether it has graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct VectorParams {
@@ -11,12 +11,25 @@ pub struct VectorParams {
     pub dims: u16,
     /// Measure of how alike two vectors are.
     pub metric: Metric,
+    /// Whether segments of many vectors keep a graph.
+    ///
+    /// By it the nearest are found without comparing all.
+    pub graph: bool,
 }
 
 impl VectorParams {
     /// Vectors of so many numbers, compared by a metric.
     pub const fn new(dims: u16, metric: Metric) -> Self {
-        VectorParams { dims, metric }
+        VectorParams { dims, metric, graph: true }
+    }
+
+    /// Sets whether segments of some thousand vectors keep a graph; by default they do.
+    ///
+    /// It takes about a quarter of the bytes of the vectors and much of the time of writing. Without it all vectors that a query
+    /// lets through are compared.
+    #[must_use]
+    pub const fn graph(self, graph: bool) -> Self {
+        VectorParams { graph, ..self }
     }
 
     /// Bytes of the numbers of a vector.

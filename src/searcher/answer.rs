@@ -49,7 +49,7 @@ impl<'a> Search<'a> {
             .context(false)?
             .run(&mut plan, |hit| self.fetch(hit, fields.as_deref(), &mut hits, &mut stopped))?;
         if found.stopped.is_none() {
-            self.searcher.recycle(plan.matching);
+            self.recycle(plan);
         }
         found.stopped = found.stopped.or(stopped);
         Ok(found.into_hits(hits, started.elapsed()))
@@ -79,6 +79,7 @@ impl<'a> Search<'a> {
     pub(super) fn plan(&self, plan: &mut SearchPlan<'a>) -> Result<()> {
         let mut scorings = self.look_up_scorings()?;
         plan.page = self.page_plan(&scorings);
+        plan.branches = self.plan_branches(Self::planned)?;
         let sets = scorings.wanted_sets();
         if !sets.is_empty() || scorings.has_neighbors() {
             let of_page = (&mut scorings, &mut plan.page);
@@ -92,6 +93,19 @@ impl<'a> Search<'a> {
             self.plan_matching(plan.page.goal(), &mut plan.matching)?;
         }
         Ok(())
+    }
+
+    /// Its plan.
+    pub(super) fn planned(&self) -> Result<SearchPlan<'a>> {
+        let mut plan = SearchPlan::default();
+        self.plan(&mut plan)?;
+        Ok(plan)
+    }
+
+    /// Keeps the memory of a plan that was carried out for the next search.
+    pub(super) fn recycle(&self, plan: SearchPlan<'a>) {
+        self.searcher.recycle(plan.matching);
+        plan.branches.into_iter().for_each(|branch| self.recycle(branch));
     }
 
     /// All that the operators of its plan read.
@@ -111,6 +125,7 @@ impl<'a> Search<'a> {
             scratch: &self.searcher.0.pruned,
             planner: self,
             is_traced,
+            fused: self.fused(is_traced)?,
         })
     }
 

@@ -9,7 +9,7 @@ use crate::look_ups::LookUps;
 use crate::matching::Execution;
 use crate::plan::{Phase, PhaseClock, PlanOptions};
 use crate::query::{self, BindOptions, BoundQuery, BoundSelections, Normal, Rewritten};
-use crate::request::{IdfScope, SearchRequest, Selection};
+use crate::request::{IdfScope, Selection};
 use crate::schema::Schema;
 
 impl<'s> Search<'s> {
@@ -17,7 +17,7 @@ impl<'s> Search<'s> {
     pub(super) fn bound(&self) -> Result<&BoundQuery> {
         let bind = || match self.request.selections.is_empty() {
             true => {
-                let (query, options) = (&self.request.query, self.bind_options());
+                let (query, options) = (self.matched(), self.bind_options());
                 let (schema, analyzers) = self.names();
                 self.with_memory(|memory| {
                     query::bind(query, schema, analyzers, options, &mut memory.bind)
@@ -31,17 +31,17 @@ impl<'s> Search<'s> {
     /// The query without some of its selections.
     pub(super) fn bound_without(&self, left_out: &[usize]) -> Result<BoundQuery> {
         let names = self.names();
-        if self.request.query.has_neighbors() {
+        if self.matched().has_neighbors() {
             // Each set of selections allows other neighbours.
-            let query = self.request.query_without(left_out);
+            let query = self.query_without(left_out);
             let options = self.bind_options();
             return self.with_memory(|memory| {
                 query::bind(&query, names.0, names.1, options, &mut memory.bind)
             });
         }
         let bound = once(&self.meaning.selections, || {
-            let SearchRequest { query, selections, .. } = &self.request;
-            let selections = selections.iter().map(Selection::query);
+            let query = self.matched();
+            let selections = self.request.selections.iter().map(Selection::query);
             let options = self.bind_options();
             self.with_memory(|memory| {
                 BoundSelections::new(query, selections, names, options, &mut memory.bind)
@@ -89,10 +89,10 @@ impl<'s> Search<'s> {
                 Ok(self.with_memory(|memory| bound.rewritten(schema, analyzers, &mut memory.bind)))
             }
             None if self.meaning.is_explained() => {
-                query::rewrite(&self.request.query, schema, analyzers)
+                query::rewrite(self.matched(), schema, analyzers)
             }
             None => self.with_memory(|memory| {
-                let (query, memory) = (&self.request.query, &mut memory.bind);
+                let (query, memory) = (self.matched(), &mut memory.bind);
                 let normal = query::matching_in(query, schema, analyzers, memory)?;
                 Ok(Rewritten { normal, notes: vec![] })
             }),

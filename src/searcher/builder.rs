@@ -1,13 +1,12 @@
 //! One search and its options.
 
-use super::meaning::Meaning;
 use super::search::Search;
 use super::{Explainer, Hits, PreparedSearch, Searcher};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::explain::ExplainTree;
 use crate::function::ScoreFunction;
-use crate::request::{After, Collapse, Facet, IdfScope, Order, SearchRequest, TotalMode};
+use crate::request::{After, Collapse, Facet, Fusion, IdfScope, Order, SearchRequest, TotalMode};
 use crate::sort::SortKey;
 use crate::value::Value;
 use crate::weight::bm25::Parameters;
@@ -317,6 +316,22 @@ impl<'a> SearchBuilder<'a> {
         self
     }
 
+    /// Fuses the hits with those of other queries and with lists from outside. See [`Fusion`].
+    ///
+    /// Whatever a branch finds matches: the total and facets are of all branches together, and
+    /// [selected](Self::select) values filter each. Takes what its branches take, each for a page of the
+    /// [window](Fusion::window). If it is stopped before all branches are ranked, a [partial](Self::partial) result has no hits.
+    ///
+    /// # Errors
+    ///
+    /// Running gives a usage error beside [`sort`](Self::sort), [`collapse`](Self::collapse), [`after`](Self::after),
+    /// [`order`](Self::order), a [score function](Self::score_function) or best hits of buckets, which say otherwise what comes first;
+    /// for a list from outside in a schema without a key, and for a key that no document has.
+    pub fn fuse(mut self, fusion: Fusion) -> Self {
+        self.request.fusion = Some(Box::new(fusion));
+        self
+    }
+
     /// The statistics that scores are computed of (default [`IdfScope::Snapshot`]). [`IdfScope::Segment`] looks words up once
     /// more for each segment.
     ///
@@ -424,15 +439,6 @@ impl<'a> SearchBuilder<'a> {
 
     /// The search itself, which can begin.
     pub(super) fn search(self) -> Search<'a> {
-        Search {
-            searcher: self.searcher,
-            request: self.request,
-            budget: self.budget,
-            forced: None,
-            stays_open: false,
-            estimate_from: None,
-            explained: vec![],
-            meaning: Meaning::default(),
-        }
+        Search::new(self.searcher, self.request, self.budget)
     }
 }

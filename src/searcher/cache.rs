@@ -78,6 +78,7 @@ fn weight(key: &Key, answer: &Hits) -> u64 {
         facets,
         selections,
         collapse,
+        fusion,
         parameters,
         sort,
         after,
@@ -100,6 +101,7 @@ fn weight(key: &Key, answer: &Hits) -> u64 {
             IdfScope::Snapshot | IdfScope::Segment => 0,
         },
         collapse.as_ref().map_or(0, |it| it.n_bytes()),
+        fusion.as_ref().map_or(0, |it| it.n_bytes()),
     ];
     let asked: usize = asked.into_iter().sum();
     let facets: usize = answer.facets.iter().map(FacetCounts::n_bytes).sum();

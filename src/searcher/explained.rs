@@ -29,7 +29,7 @@ impl<'a> Search<'a> {
         let mut tree = explain::explain(&plan, self.searcher.schema(), None)?;
         tree.notes.extend(constant_note(&plan.page));
         self.put_documents(&mut tree, plan.matching.plan()?, None)?;
-        self.searcher.recycle(plan.matching);
+        self.recycle(plan);
         self.worded(tree, &())
     }
 
@@ -64,6 +64,7 @@ impl<'a> Search<'a> {
     /// Explains a run, also one that is stopped, with times of other ways that were measured before.
     pub(super) fn analyzed(mut self, measured: Option<&Measured>) -> Result<ExplainTree> {
         self.request.limits.partial = true;
+        self.each_branch(&mut |branch| branch.request.limits.partial = true);
         self.analyzed_with(measured, |_| ()).map(|(tree, _)| tree)
     }
 
@@ -73,7 +74,8 @@ impl<'a> Search<'a> {
         measured: Option<&Measured>,
         mut tell: impl FnMut(Hit),
     ) -> Result<(ExplainTree, Outcome)> {
-        self.estimate_from.get_or_insert(EstimateFrom::Samples);
+        let from = *self.estimate_from.get_or_insert(EstimateFrom::Samples);
+        self.each_branch(&mut |branch| branch.estimate_from = Some(from));
         let started = Instant::now();
         let clock = self.is_to_be_explained();
         let _scope = self.searcher.enter(&self.budget());
@@ -86,6 +88,16 @@ impl<'a> Search<'a> {
             Ok(())
         })?;
         let all = started.elapsed();
+        if self.recall && found.stopped.is_none() {
+            plan.measure_recall()?;
+        }
+        if let (Some(execution), None) = (plan.matching.execution(), found.stopped) {
+            for doc in &self.explained {
+                let doing = "explaining what becomes of a document";
+                let (at, _, doc) = self.searcher.snapshot().locate(*doc, doing)?;
+                execution.place_among_neighbors((at, doc))?;
+            }
+        }
         let execution = plan.matching.planned()?;
         // A plan that is not carried out is only for people, and its time none of the search.
         let is_of_search = found.is_planned || execution.plan().n_score_sets() > 0;
@@ -111,7 +123,7 @@ impl<'a> Search<'a> {
                 .push(format!("{stopped}: not every document was looked up that was asked for"));
         }
         if found.stopped.is_none() {
-            self.searcher.recycle(plan.matching);
+            self.recycle(plan);
         }
         Ok((self.worded(tree, self.searcher)?, found))
     }
@@ -122,6 +134,7 @@ impl<'a> Search<'a> {
             let mut scorings = self.look_up_scorings()?;
             let sets = scorings.wanted_sets();
             let mut plan = SearchPlan { page: self.page_plan(&scorings), ..SearchPlan::default() };
+            plan.branches = self.plan_branches(|branch| self.plan_branch(branch, is_run))?;
             let before_plan = self.meaning.clock.get().map(|clock| clock.times());
             let of_page = (&mut scorings, &mut plan.page);
             let mut execution = self.plan_with_sets(sets, of_page, true, is_run)?;
@@ -135,6 +148,18 @@ impl<'a> Search<'a> {
             })?;
             plan.matching = Matching::Planned(execution);
             Ok(ForPeople { plan, before_plan: before_plan.unwrap_or_default() })
+        })
+    }
+
+    /// Plans a branch by a clock of its own: what it finds on its way is no planning of this search.
+    fn plan_branch(&self, branch: &Search<'a>, is_run: bool) -> Result<SearchPlan<'a>> {
+        self.meaning.time(Phase::Sets, || {
+            let own = branch.is_to_be_explained();
+            let planned = branch.plan_for_people(is_run)?;
+            if let Some(clock) = self.meaning.clock.get() {
+                clock.add_planning(own.stop());
+            }
+            Ok(planned.plan)
         })
     }
 

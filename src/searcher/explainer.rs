@@ -45,6 +45,37 @@ impl<'a> Explainer<'a> {
         self
     }
 
+    /// Compares neighbours that were found with the nearest of all vectors.
+    ///
+    /// A plan of [`analyze`](Self::analyze) then says how many of the nearest were found:
+    /// [`VectorCounts::recall`](crate::explain::VectorCounts::recall). Neighbours as near as the last of these count, too.
+    ///
+    /// ```
+    /// use treepie::query::Query;
+    /// use treepie::schema::{Metric, VectorParams};
+    /// use treepie::{Document, Index, Schema};
+    ///
+    /// let schema = Schema::builder().vector("v", VectorParams::new(2, Metric::L2)).build()?;
+    /// let index = Index::in_memory(schema);
+    /// let mut writer = index.writer()?;
+    /// for nth in 0..9 {
+    ///     writer.add(Document::new().with("v", vec![nth as f32, 1.0]))?;
+    /// }
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = Query::nearest("v", [2.25, 1.0], 3);
+    /// let tree = searcher.search(&query).explainer().recall().analyze()?;
+    /// let vectors = tree.plan.iter().find_map(|node| node.actual.as_ref()?.vectors);
+    /// assert_eq!(vectors.unwrap().recall(), Some(1.0)); // few vectors are all compared anyway
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// Takes what comparing all vectors takes that the conditions beside let through. It is none of the times of the plan.
+    pub fn recall(mut self) -> Self {
+        self.0.recall = true;
+        self
+    }
+
     /// Sets documents of which plans say why they match, or why not. [`ExplainTree::documents`] of
     /// [`explain`](Self::explain) and [`analyze`](Self::analyze) then has for each, once and in this order, the
     /// verdicts of the plan's nodes, the node at which it fails, and its score. Changes nothing else, and nothing of

@@ -17,6 +17,7 @@ mod explained;
 mod explainer;
 mod facets;
 mod facts;
+mod fused;
 #[cfg(test)]
 mod look_ups_tests;
 mod meaning;

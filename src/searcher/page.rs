@@ -57,6 +57,7 @@ impl<'a> Search<'a> {
             has_facets: !request.facets.is_empty(),
             order: (!request.sort.is_empty()).then(|| self.order_shape()),
             is_collapsed: request.collapse.is_some(),
+            is_fused: request.fusion.is_some(),
             is_after: request.after.is_some(),
             stays_open: self.stays_open,
             forced: self.forced,
@@ -130,6 +131,7 @@ impl<'a> Search<'a> {
                 }),
                 None => PageDetails::DocOrder,
             },
+            (PageOperator::Fuse, _) => PageDetails::Fuse(self.fuse_details()?),
             (PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => PageDetails::DocOrder,
         })
     }

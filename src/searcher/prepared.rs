@@ -25,8 +25,14 @@ impl<'s> Search<'s> {
     pub(super) fn prepare(mut self) -> Result<PreparedSearch<'s>> {
         let _scope = self.searcher.enter(&self.budget());
         self.stays_open = true;
-        let mut plan = SearchPlan::default();
-        self.plan(&mut plan)?;
+        self.each_branch(&mut |branch| branch.stays_open = true);
+        let mut plan = self.planned()?;
+        self.open_lists(&mut plan)?;
+        Ok(PreparedSearch { search: self, plan, hits: Hits::default() })
+    }
+
+    /// Opens the lists of a plan, and those of its branches.
+    fn open_lists(&self, plan: &mut SearchPlan<'s>) -> Result<()> {
         if let (PageOperator::TopK(_), false) = (plan.page.operator, plan.page.needs_matches())
             && let Some(ranked) = self.scorings().and_then(|it| it.page.as_ref())
         {
@@ -36,7 +42,8 @@ impl<'s> Search<'s> {
             // It has found sets, and nothing is left to do for it.
             plan.matching = Matching::Unplanned;
         }
-        Ok(PreparedSearch { search: self, plan, hits: Hits::default() })
+        let branches = self.queries_of_branches().zip(&mut plan.branches);
+        branches.into_iter().try_for_each(|(search, plan)| search.open_lists(plan))
     }
 }
 

@@ -112,7 +112,8 @@ fn requests_are_read_back_as_they_were() {
     let validator = jsonschema::validator_for(&schema).unwrap();
     let mut named = vec![];
     let phrase = r#"title:"red lamp"~2^2 AND (brand:acme OR price:[1 TO 5}) -blue*"#;
-    for text in ["lamp", phrase, "*", "NOT *"] {
+    let vectors = "lamp e:nearest([0.5, -1e-40], 3) -e:within([3.4e38], 0.5) e:within($v1, 1)";
+    for text in ["lamp", phrase, "*", "NOT *", vectors] {
         let query = searcher.parse(text).unwrap();
         for search in every(&searcher, &query) {
             let json = search.request().to_json().unwrap();
@@ -188,6 +189,40 @@ fn a_query_that_is_longer_than_anybody_types_is_read_back() {
     let json = SearchRequest::new(&query).to_json().unwrap();
     assert!(json.len() > Limits::DEFAULT.query_bytes, "{}", json.len());
     assert_eq!(*SearchRequest::from_json(&json).unwrap().query(), query);
+}
+
+#[test]
+fn vectors_stand_beside_the_query() {
+    let numbers = |seed: u32| (0..8_192u32).map(move |it| (it * seed) as f32 / -7.0).collect();
+    let (a, b): (Vec<f32>, Vec<f32>) = (numbers(3), numbers(5));
+    let query = Query::any_of([Query::nearest("e", a.clone(), 3), Query::within("e", b, 0.5)]);
+    let json = SearchRequest::new(&query).to_json().unwrap();
+    assert!(json.len() > 2 * Limits::DEFAULT.query_bytes, "{}", json.len());
+    assert!(json.contains(r#""query":"e:nearest($v1, 3) OR e:within($v2, 0.5)""#));
+    assert_eq!(*SearchRequest::from_json(&json).unwrap().query(), query);
+    // Typed, they are too long.
+    let typed = parse(&Query::nearest("e", a, 3).to_string(), &ParseOptions::default());
+    let error = typed.unwrap_err();
+    assert_eq!(error.limit().map(|it| it.name), Some("QUERY_BYTES_MAX"), "{error}");
+    assert!(error.to_string().contains("nearest($v, 10)"), "{error}");
+
+    let written = r#"{"vectors": {"v": [0.5, -1]}, "query": "e:nearest($v, 3)"}"#;
+    let expected = Query::nearest("e", [0.5, -1.0], 3);
+    assert_eq!(*SearchRequest::from_json(written).unwrap().query(), expected);
+    for (from, to, words) in [
+        ("\"v\"", "\"w\"", "a query with '$w'"),
+        ("0.5", "null", "reading vectors.v[0] of a request"),
+        ("0.5", "\"0.5\"", "a number, \"NaN\""),
+        ("[0.5, -1]", "[[0.5], [1]]", "a number"),
+        ("[0.5, -1]", "0.5", "an array"),
+        ("{\"v\": [0.5, -1]}", "[0.5]", "an object"),
+    ] {
+        let error = SearchRequest::from_json(&written.replace(from, to)).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    let unbound = SearchRequest::from_json(r#"{"query": "e:nearest($v, 3)"}"#).unwrap();
+    let error = searcher().run(&unbound).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Query, "{error}");
 }
 
 #[test]

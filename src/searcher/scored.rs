@@ -21,6 +21,7 @@ use crate::weight::{ScoreDetail, Weight, WeightScratch};
 impl<'a> Search<'a> {
     /// Looks up all that scoring needs but for sets, if scores matter.
     pub(super) fn look_up_scorings(&self) -> Result<Scorings<'a>> {
+        self.check_fusion()?;
         let is_sorted = !self.request.sort.is_empty();
         let is_without = match &self.request.after {
             Some(After::Score { .. }) if is_sorted => Some(("values of a hit", "a score")),
@@ -77,6 +78,8 @@ impl<'a> Search<'a> {
     /// Whether hits come by score, or scores tell which of them comes first.
     pub(super) fn is_scored(&self) -> Result<bool> {
         match self.request.sort.is_empty() {
+            // Each branch scores by itself.
+            _ if self.request.fusion.is_some() => Ok(false),
             true => Ok(self.request.order == Order::Score),
             false => self.sort_order().map(SortOrder::needs_scores),
         }
@@ -157,9 +160,18 @@ impl<'a> Search<'a> {
     /// Explains the score of a document.
     pub(super) fn explain_score(&self, doc: DocId) -> Result<Option<Explanation>> {
         let _scope = self.searcher.enter(&self.budget());
+        self.explanation(doc)
+    }
+
+    /// Explains the score of a document in a budget that is there.
+    pub(super) fn explanation(&self, doc: DocId) -> Result<Option<Explanation>> {
         self.check_selections()?;
         let doing = "explaining the score of a document";
-        let (at, _, doc) = self.searcher.snapshot().locate(doc, doing)?;
+        let (at, _, of_segment) = self.searcher.snapshot().locate(doc, doing)?;
+        if self.request.fusion.is_some() {
+            return self.fused_explanation(doc);
+        }
+        let doc = of_segment;
         self.is_to_be_explained();
         let (ranked, mut execution) = self.scoring_by_part()?;
         let is_in = match execution.page_and_matches(&mut vec![])?.1.get(at) {

@@ -4,12 +4,15 @@ use super::Searcher;
 use super::meaning::{Meaning, once};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
+use crate::execution::Ranked;
 use crate::ids::{DocId, FieldId};
 use crate::plan::EstimateFrom;
 use crate::plan::forced::Forced;
-use crate::request::SearchRequest;
+use crate::query::Query;
+use crate::request::{RankedList, SearchRequest};
 use crate::schema::{Field, FieldKind};
 use crate::sort::SortOrder;
+use std::cell::OnceCell;
 
 /// A search that was asked for, with all that it finds out on its way.
 #[derive(Clone, Debug)]
@@ -25,10 +28,49 @@ pub(super) struct Search<'a> {
     /// `None` where that is left to what is asked for.
     pub(super) estimate_from: Option<EstimateFrom>,
     pub(super) explained: Vec<DocId>,
+    /// Whether neighbours that were found are compared with the nearest of all.
+    pub(super) recall: bool,
     pub(super) meaning: Meaning<'a>,
+    /// Ranked lists whose hits are fused, in their order; none where nothing is.
+    pub(super) branches: Vec<FusedBranch<'a>>,
+    /// The query of all of these together.
+    pub(super) union: Option<Query>,
+}
+
+/// One of the ranked lists whose hits are fused.
+#[derive(Clone, Debug)]
+pub(super) enum FusedBranch<'a> {
+    Query(Box<Search<'a>>),
+    /// A list from outside, once its documents are looked up.
+    List(RankedList, OnceCell<Vec<Ranked>>),
 }
 
 impl<'a> Search<'a> {
+    /// A search that can begin.
+    pub(super) fn new(searcher: &'a Searcher, request: SearchRequest<'a>, budget: Budget) -> Self {
+        let mut search = Search {
+            searcher,
+            request,
+            budget,
+            forced: None,
+            stays_open: false,
+            estimate_from: None,
+            explained: vec![],
+            recall: false,
+            meaning: Meaning::default(),
+            branches: vec![],
+            union: None,
+        };
+        search.branches = search.branches_of();
+        search.union = search.union_of_branches();
+        search
+    }
+
+    /// The query that tells what matches, without selections.
+    pub(super) fn matched(&self) -> &Query {
+        self.union.as_ref().unwrap_or(&self.request.query)
+    }
+
     /// All that stops the search.
     pub(super) fn budget(&self) -> Budget {
         self.request.limits.within(self.budget.clone())

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 impl Search<'_> {
     /// The query, with all selections as conditions that are not scored.
     pub(super) fn query(&self) -> Cow<'_, Query> {
-        self.request.selected_query()
+        self.query_without(&[])
     }
 
     /// Queries without these selections, for a plan.
@@ -85,12 +85,21 @@ impl SearchRequest<'_> {
 
     /// The query with all selections but those at some places.
     pub(super) fn query_without(&self, left_out: &[usize]) -> Cow<'_, Query> {
+        self.with_selections(&self.query, left_out)
+    }
+
+    /// A query with all selections but those at some places.
+    pub(super) fn with_selections<'t>(
+        &self,
+        query: &'t Query,
+        left_out: &[usize],
+    ) -> Cow<'t, Query> {
         let selections = self.selections.iter().enumerate();
         let mut others = selections.filter(|(nth, _)| !left_out.contains(nth)).peekable();
         if others.peek().is_none() {
-            return Cow::Borrowed(&self.query);
+            return Cow::Borrowed(query);
         }
-        let all = Query::boolean().must(self.query.as_ref().clone());
+        let all = Query::boolean().must(query.clone());
         let with =
             |all: GroupBuilder, (_, selection): (usize, &Selection)| all.filter(selection.query());
         Cow::Owned(others.fold(all, with).build())

@@ -1,6 +1,5 @@
 //! Searches that took long, written down with how they were answered.
 
-use super::meaning::Meaning;
 use super::search::Search;
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
@@ -226,17 +225,8 @@ impl Search<'_> {
         let unhurried = self.searcher.without_budget();
         let Search { mut request, forced, stays_open, estimate_from, explained, .. } = search;
         request.limits.timeout = Some(GRACE);
-        let (searcher, budget, meaning) = (&unhurried, Budget::new(), Meaning::default());
-        let planned = Search {
-            searcher,
-            request,
-            budget,
-            forced,
-            stays_open,
-            estimate_from,
-            explained,
-            meaning,
-        };
+        let planned = Search::new(&unhurried, request, Budget::new());
+        let planned = Search { forced, stays_open, estimate_from, explained, ..planned };
         planned.explain().ok()
     }
 }

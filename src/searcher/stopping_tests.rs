@@ -9,7 +9,7 @@ use crate::function::{Function, ScoreFunction};
 use crate::limits::Limits;
 use crate::plan::FacetMethod;
 use crate::query::{ParseOptions, Query, parse};
-use crate::request::{Collapse, Facet, Order, TotalMode};
+use crate::request::{Collapse, Facet, Fusion, Order, TotalMode};
 use crate::schema::{Field, FieldKind, Schema};
 use crate::segment::snapshot::Snapshot;
 use crate::sort::SortKey;
@@ -249,6 +249,35 @@ fn what_was_found_until_then_is_right_as_far_as_it_goes() {
                 true
             });
         }
+    }
+}
+
+/// A sum of some branches is no score: hits come once all branches are ranked, or not at all.
+#[test]
+fn a_fusion_that_is_stopped_has_all_hits_or_none() {
+    let searcher = searcher();
+    let query = query("w1* AND common");
+    for fusion in [
+        Fusion::rrf().with(Query::word("half")),
+        Fusion::sum().with(Query::prefix("w2")).with(Query::word("common")),
+    ] {
+        let search = searcher.search(&query).fuse(fusion).facet("kind", 3);
+        let whole = search.clone().run().unwrap();
+        let mut n_with_hits = 0;
+        each_place("fused", |place| {
+            let mut stopped = search.clone().partial();
+            stopped.budget = Budget::stopping_at(place);
+            let page = stopped.run().unwrap();
+            assert!(page.hits.is_empty() || page.hits == whole.hits, "{place}");
+            assert!(page.total.value <= whole.total.value, "{place}");
+            assert_eq!(page.facets.len(), 1);
+            n_with_hits += u64::from(page.stopped.is_some() && !page.hits.is_empty());
+            let mut strict = search.clone();
+            strict.budget = Budget::stopping_at(place);
+            assert_eq!(strict.run().is_err(), page.stopped.is_some(), "{place}");
+            page.stopped.is_some()
+        });
+        assert!(n_with_hits > 0, "it was never stopped while it counted");
     }
 }
 

@@ -147,7 +147,7 @@ impl Search<'_> {
                 ways.extend(strategy.otherwise(first.has_read_lists()));
             }
             (PageOperator::Collapse(_), _) => ways.push(Forced::GroupAll),
-            (PageOperator::DocOrder { .. } | PageOperator::TopK(_), _) => {}
+            (PageOperator::DocOrder { .. } | PageOperator::TopK(_) | PageOperator::Fuse, _) => {}
         }
         for (nth, wanted) in (0_u32..).zip(&self.options(plan.goal, true, self.scorings())?.facets)
         {

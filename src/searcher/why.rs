@@ -60,6 +60,9 @@ impl Search<'_> {
                 let (ranked, segment) = ranked.of_segment(at);
                 document.score = ranked.segment(segment)?.explain(doc_there)?;
             }
+            if document.matches && !count_only {
+                document.score = document.score.or(self.fused_explanation(*doc)?);
+            }
             self.put_on_page(tree, &mut document, page);
             tree.documents.push(document);
         }

@@ -150,6 +150,11 @@ impl SegmentBuilder {
         Ok(VectorsSection { out, writer, field })
     }
 
+    /// The file, for sections that come behind the rest of a field.
+    pub(crate) fn file(&mut self) -> &mut SegmentFileWriter {
+        &mut self.file
+    }
+
     /// Writes counts and tables.
     pub(crate) fn finish(mut self, n_docs: u32, n_fields: usize) -> Result<BuiltSegment> {
         self.statistics.n_docs = n_docs;

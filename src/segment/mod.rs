@@ -7,6 +7,7 @@ pub(crate) mod deletes;
 pub(crate) mod dictionaries;
 pub(crate) mod doc_ranges;
 pub(crate) mod file;
+pub(crate) mod graph;
 pub(crate) mod order;
 pub(crate) mod ordinals;
 pub(crate) mod published;

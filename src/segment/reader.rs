@@ -8,6 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::format::column::Column;
 use crate::format::cumulative::Cumulative;
 use crate::format::envelope::SectionKind;
+use crate::format::graph::curve::StoredCurve;
 use crate::format::lengths::FieldNorms;
 use crate::format::offsets::Offsets;
 use crate::format::postings::{
@@ -24,6 +25,7 @@ use crate::schema::{Detail, Schema};
 use crate::segment::added_fields::AddedFields;
 use crate::segment::deletes::DeletedDocs;
 use crate::segment::file::{Section, SegmentFile};
+use crate::segment::graph::{FieldGraph, read_curve};
 use crate::value::{self, Value};
 use std::ops::Range;
 use std::sync::Arc;
@@ -361,6 +363,20 @@ impl<'s> FieldReader<'s> {
         let vectors = Vectors::open(rows, docs, params.dims)?;
         self.segment.expect_n_docs("vectors", vectors.n_docs())?;
         Ok(Some(vectors))
+    }
+
+    /// The graph over so many vectors; `None` if the segment has none of the field.
+    pub(crate) fn graph(self, n_vectors: u32) -> Result<Option<FieldGraph<'s>>> {
+        let Some(params) = self.segment.schema.get(self.field).kind.vector() else {
+            return Ok(None);
+        };
+        let file = self.segment.file.of_field(self.field)?;
+        FieldGraph::open(file, self.field, n_vectors, params.dims)
+    }
+
+    /// The recall that was measured of the graph; `None` if there is none.
+    pub(crate) fn curve(self) -> Result<Option<StoredCurve>> {
+        read_curve(self.segment.file.of_field(self.field)?, self.field)
     }
 
     /// Whether its terms are values that compare as codes do.

@@ -10,6 +10,7 @@ use crate::format::postings::{LongList, PostingList};
 use crate::format::ranked::{Place, RankedList, RankedWriter, Ranking};
 use crate::format::terms::TermDictionary;
 use crate::format::vectors::Vectors;
+use crate::graph::code::encode;
 use crate::ids::FieldId;
 use crate::schema::{FieldKind, VectorParams};
 use crate::segment::file::Section;
@@ -370,8 +371,25 @@ fn vectors(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
     };
     let mut present = vec![];
     reader.presence()?.decode_into(segment.n_docs(), &mut present)?;
-    check_rows(&vectors, params, of_schema.many, &present).map_err(|error| {
+    let checked = check_rows(&vectors, params, of_schema.many, &present);
+    checked.and_then(|()| check_graph(reader, &vectors, params)).map_err(|error| {
         error.during(format!("checking the vectors of the field '{}'", of_schema.name))
+    })
+}
+
+/// Whether the graph over the vectors, if there is one, is whole and of their codes.
+fn check_graph<'s>(
+    reader: FieldReader<'s>,
+    vectors: &Vectors<Section<'s>>,
+    params: VectorParams,
+) -> Result<()> {
+    let Some(graph) = reader.graph(vectors.n_vectors())? else { return Ok(()) };
+    reader.curve()?;
+    graph.verify(vectors.n_vectors(), |row, code| {
+        let (row, mut steps) = (vectors.rows(row..row + 1)?, vec![]);
+        let measures = encode(params.metric, value::numbers_of_row(&row), &mut steps);
+        let measures = (measures.scale.to_bits(), measures.square.to_bits());
+        Ok(steps == code.steps && measures == (code.scale.to_bits(), code.square.to_bits()))
     })
 }
 

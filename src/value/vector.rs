@@ -61,7 +61,7 @@ pub(crate) fn check_vector(
 }
 
 /// Numbers of a row.
-pub(crate) fn numbers_of_row(row: &[u8]) -> impl ExactSizeIterator<Item = f32> {
+pub(crate) fn numbers_of_row(row: &[u8]) -> impl ExactSizeIterator<Item = f32> + Clone {
     let (numbers, _) = row.as_chunks::<NUMBER_LEN>();
     numbers.iter().map(|number| f32::from_le_bytes(*number))
 }

@@ -70,7 +70,7 @@ impl Weight<'_> {
     pub(super) fn expect_neighbors(&mut self) {
         for scored in &self.neighbors {
             self.docs_of_sets[scored.set] = match scored.spec.wanted {
-                Neighbors::Nearest(k) => k.into(),
+                Neighbors::Nearest(k, _) => k.into(),
                 Neighbors::Within(_) => 0,
             };
         }

@@ -125,7 +125,8 @@ pub(crate) fn merge(
             copy_column(&all, ordinals, field, builder.start_column(field, frame)?)?;
         }
         if let Some(params) = schema.get(field).kind.vector() {
-            vectors::copy(&all.of_vectors(), (field, params), &mut builder)?;
+            let of = (field, params, schema.get(field));
+            vectors::copy(&all.of_vectors(), of, &mut builder)?;
         }
     }
     on_progress(Progress::Committing);

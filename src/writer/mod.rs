@@ -28,6 +28,7 @@ mod deletions;
 mod failure;
 mod field_buffer;
 mod flushing;
+mod graph;
 mod lines;
 mod lock;
 mod merge_policy;

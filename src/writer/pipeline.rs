@@ -397,7 +397,8 @@ impl Pipeline {
                 column.finish()?;
             }
             if let Some(params) = of_schema.kind.vector() {
-                vectors::write(&ranges.runs, self.n_docs, (field, params), builder)?;
+                let of = (field, params, of_schema);
+                vectors::write(&ranges.runs, self.n_docs, of, builder)?;
             }
         }
         Ok(())

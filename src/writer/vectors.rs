@@ -7,16 +7,17 @@ use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::vectors::Vectors;
 use crate::ids::FieldId;
-use crate::schema::VectorParams;
+use crate::schema::{Field, VectorParams};
 use crate::segment::builder::{SegmentBuilder, VectorsSection};
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
 use crate::segment::renumbering::Renumbering;
+use crate::writer::graph::GraphBuffer;
 use crate::writer::reorder::{ReorderBuffer, reorder};
 use crate::writer::run::Run;
 
-/// A field, and which vectors it has.
-type Of = (FieldId, VectorParams);
+/// A field, which vectors it has, and the rest that the schema says of it.
+type Of<'s> = (FieldId, VectorParams, &'s Field);
 
 /// Segments that are merged, each with the numbers that its documents get, and how many documents that makes.
 pub(super) struct Merge<'m> {
@@ -27,34 +28,62 @@ pub(super) struct Merge<'m> {
 }
 
 /// Writes the vectors of runs of consecutive documents.
-pub(super) fn write(runs: &[Run], n_docs: u32, of: Of, builder: &mut SegmentBuilder) -> Result<()> {
-    let n_vectors = runs.iter().map(|run| run.n_vectors() as u64).sum();
-    let mut section = start(n_docs, n_vectors, of, builder)?;
-    for run in runs {
-        run.for_each_vector(|doc, row| section.add(doc, row))?;
-    }
-    section.finish()
+pub(super) fn write(
+    runs: &[Run],
+    n_docs: u32,
+    of: Of<'_>,
+    builder: &mut SegmentBuilder,
+) -> Result<()> {
+    let n_vectors = count(runs.iter().map(|run| run.n_vectors() as u64).sum())?;
+    write_rows(n_docs, n_vectors, of, builder, |rows| {
+        runs.iter().try_for_each(|run| run.for_each_vector(|doc, row| rows.add(doc, row)))
+    })
 }
 
-fn start(
-    n_docs: u32,
-    n_vectors: u64,
-    (field, params): Of,
-    builder: &mut SegmentBuilder,
-) -> Result<VectorsSection<'_>> {
-    let n_vectors = u32::try_from(n_vectors).map_err(|_| {
+fn count(n_vectors: u64) -> Result<u32> {
+    u32::try_from(n_vectors).map_err(|_| {
         Error::new(ErrorKind::LimitExceeded, "writing the vectors of a segment")
             .expected(format!("at most {} of a field", u32::MAX))
             .found(n_vectors.to_string())
-    })?;
-    builder.start_vectors(field, n_docs, n_vectors, params.dims)
+    })
+}
+
+/// Rows on their way into the segment, and into its graph if it will have one.
+struct Rows<'b> {
+    section: VectorsSection<'b>,
+    graph: Option<GraphBuffer>,
+}
+
+impl Rows<'_> {
+    fn add(&mut self, doc: u32, row: &[u8]) -> Result<()> {
+        if let Some(graph) = &mut self.graph {
+            graph.add(row);
+        }
+        self.section.add(doc, row)
+    }
+}
+
+/// Writes the rows that `add_all` adds, so many, and the graph over them.
+fn write_rows(
+    n_docs: u32,
+    n_vectors: u32,
+    (field, params, of_schema): Of<'_>,
+    builder: &mut SegmentBuilder,
+    add_all: impl FnOnce(&mut Rows<'_>) -> Result<()>,
+) -> Result<()> {
+    let section = builder.start_vectors(field, n_docs, n_vectors, params.dims)?;
+    let mut rows = Rows { section, graph: GraphBuffer::of(of_schema, params, n_vectors) };
+    add_all(&mut rows)?;
+    let Rows { section, graph } = rows;
+    section.finish()?;
+    graph.map_or(Ok(()), |graph| graph.write(field, builder))
 }
 
 /// A part of a merge, and its vectors.
 type WithVectors<'m> = (SegmentReader<'m>, &'m Renumbering, Vectors<Section<'m>>);
 
 /// Copies the vectors of what is not deleted.
-pub(super) fn copy(merge: &Merge<'_>, of: Of, builder: &mut SegmentBuilder) -> Result<()> {
+pub(super) fn copy(merge: &Merge<'_>, of: Of<'_>, builder: &mut SegmentBuilder) -> Result<()> {
     let mut parts: Vec<WithVectors<'_>> = vec![];
     let mut n_vectors = 0;
     for &(reader, numbers) in &merge.parts {
@@ -65,17 +94,18 @@ pub(super) fn copy(merge: &Merge<'_>, of: Of, builder: &mut SegmentBuilder) -> R
         })?;
         parts.push((reader, numbers, vectors));
     }
-    let mut section = start(merge.n_docs, n_vectors, of, builder)?;
-    if let Some(room) = merge.room {
-        return copy_in_order(&parts, (merge.n_docs, room), of.1, section);
-    }
-    for (_, numbers, vectors) in parts {
-        vectors.for_each(|doc, row| {
-            budget::work(ns::ROW_COPIED)?;
-            numbers.get(doc).map_or(Ok(()), |number| section.add(number, row))
-        })?;
-    }
-    section.finish()
+    write_rows(merge.n_docs, count(n_vectors)?, of, builder, |rows| {
+        if let Some(room) = merge.room {
+            return copy_in_order(&parts, (merge.n_docs, room), of.1, rows);
+        }
+        for (_, numbers, vectors) in &parts {
+            vectors.for_each(|doc, row| {
+                budget::work(ns::ROW_COPIED)?;
+                numbers.get(doc).map_or(Ok(()), |number| rows.add(number, row))
+            })?;
+        }
+        Ok(())
+    })
 }
 
 /// Copies vectors of documents that change places. Each document is a part that waits for its turn, also one without any.
@@ -83,7 +113,7 @@ fn copy_in_order(
     parts: &[WithVectors<'_>],
     (n_docs, room): (u32, usize),
     params: VectorParams,
-    mut section: VectorsSection<'_>,
+    to: &mut Rows<'_>,
 ) -> Result<()> {
     let gather = |buffer: &mut ReorderBuffer| {
         for (reader, numbers, vectors) in parts {
@@ -107,9 +137,8 @@ fn copy_in_order(
     let mut number = 0;
     reorder(n_docs, room, gather, |rows| {
         let mut rows = rows.unwrap_or_default().chunks_exact(params.row_len());
-        rows.try_for_each(|row| section.add(number, row))?;
+        rows.try_for_each(|row| to.add(number, row))?;
         number += 1;
         Ok(())
-    })?;
-    section.finish()
+    })
 }

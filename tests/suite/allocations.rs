@@ -179,7 +179,8 @@ fn titles(n: u32) -> String {
 
 #[test]
 fn an_open_index_needs_next_to_no_heap() {
-    let parent = std::env::temp_dir().join(format!("treepie-heap-{}", std::process::id()));
+    // A short name of one length: the heap has the paths of files, too.
+    let parent = std::env::temp_dir().join(format!("tp{:08}", std::process::id()));
     let _ = std::fs::remove_dir_all(&parent);
     for n_titles in [1_000, 400_000] {
         let dir = parent.join(n_titles.to_string());

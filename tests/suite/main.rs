@@ -45,6 +45,7 @@ mod live;
 mod merging;
 mod mishaps;
 mod naive;
+mod fusion;
 mod nearest;
 mod normalizers;
 mod offsets;

@@ -1,11 +1,17 @@
 //! Neighbours of vectors beside a naive search over all of them: filters, alternatives, deletes, segments and scores.
 
 use crate::random::Random;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use treepie::explain::ExplainTree;
+use treepie::function::{Function, ScoreFunction};
 use treepie::query::{Query, QueryVector};
 use treepie::schema::{Metric, VectorParams};
-use treepie::{DocId, Document, Field, FieldKind, Index, Schema, Searcher};
+use treepie::search::IdfScope;
+use treepie::{
+    DocId, Document, Field, FieldKind, Hit, Index, Schema, SearchBuilder, SearchRequest, Searcher,
+    SortKey,
+};
 
 const DIMS: usize = 3;
 const KINDS: [&str; 4] = ["a", "b", "c", "rare"];
@@ -269,6 +275,8 @@ fn check(searcher: &Searcher, rows: &[Row], metric: Metric, asked: &Asked) {
             assert_eq!(Some(explained.value), hit.score, "{explained}");
         }
     }
+    check_pages(searcher, &query, &best);
+    check_scorings(searcher, &query, &best);
     assert_eq!(searcher.parse(&query.to_string()).unwrap(), query);
     let tree = searcher.search(&query).limit(3).analyze().unwrap();
     let json = tree.to_json();
@@ -276,7 +284,61 @@ fn check(searcher: &Searcher, rows: &[Row], metric: Metric, asked: &Asked) {
     let estimated = searcher.search(&query).limit(3).explain().unwrap();
     let bounds = &estimated.plan.estimate;
     assert!(bounds.lower <= bounds.documents && bounds.documents <= bounds.upper);
-    assert!(tree.plan.actual.unwrap().documents <= bounds.upper, "{query}");
+    let actual = tree.plan.actual.unwrap();
+    assert!(actual.documents <= bounds.upper, "{query}");
+    assert!(!actual.complete || bounds.lower <= actual.documents, "{query}");
+}
+
+fn id(hit: &Hit) -> u64 {
+    hit.fields["id"].first().unwrap().as_u64().unwrap()
+}
+
+/// Compares pages that follow each other, and a search that is prepared, with all that is found, best first.
+fn check_pages(searcher: &Searcher, query: &Query, best: &[(u64, f32)]) {
+    let (all, by_id) = (best.iter().map(|(id, _)| *id), SortKey::descending("id"));
+    let mut sorted: Vec<u64> = all.clone().collect();
+    sorted.sort_unstable_by_key(|id| Reverse(*id));
+    let first = || searcher.search(query).limit(1 + best.len() as u64 / 3);
+    let of_scores: Vec<u64> = pages(first).iter().map(id).collect();
+    assert!(all.eq(of_scores.iter().copied()), "{query} {of_scores:?}\n{best:?}");
+    let of_key: Vec<u64> = pages(|| first().sort([by_id.clone()])).iter().map(id).collect();
+    assert_eq!(of_key, sorted, "{query}");
+    let mut prepared = first().prepare().unwrap();
+    for _ in 0..2 {
+        let of_page = first().run().unwrap().hits;
+        let found = prepared.run().unwrap().hits.iter().map(|hit| (hit.doc, hit.score));
+        assert!(found.eq(of_page.iter().map(|hit| (hit.doc, hit.score))), "{query}");
+    }
+}
+
+/// Hits of all pages, one after the other.
+fn pages<'s>(first: impl Fn() -> SearchBuilder<'s>) -> Vec<Hit> {
+    let mut page = first().run().unwrap();
+    let mut hits = vec![];
+    while let Some(cursor) = page.cursor() {
+        hits.append(&mut page.hits);
+        page = first().after(cursor).run().unwrap();
+    }
+    hits
+}
+
+/// Scores are those of the neighbours whichever statistics are for words, and functions change them.
+fn check_scorings(searcher: &Searcher, query: &Query, best: &[(u64, f32)]) {
+    let given = searcher.collection_statistics(&SearchRequest::new(query)).unwrap();
+    for scope in [IdfScope::Segment, IdfScope::Collection(given.into())] {
+        let hits = searcher.search(query).limit(1_000).statistics(scope).run().unwrap().hits;
+        assert!(hits.iter().map(id).eq(best.iter().map(|(id, _)| *id)), "{query}");
+    }
+    let function = Function::expression("_score * (id % 7)").unwrap();
+    let search = searcher.search(query).limit(1_000);
+    let hits = search.score_function(ScoreFunction::replace(function)).run().unwrap().hits;
+    assert_eq!(hits.len(), best.len());
+    let score = |(id, score): &(u64, f32)| score * (id % 7) as f32;
+    let of_id: BTreeMap<u64, f32> = best.iter().map(|it| (it.0, score(it))).collect();
+    for hit in &hits {
+        assert!((hit.score.unwrap() - of_id[&id(hit)]).abs() < 1e-4, "{query} {hit:?}");
+    }
+    assert!(hits.is_sorted_by(|a, b| a.score >= b.score), "{query}");
 }
 
 #[test]
@@ -349,6 +411,75 @@ fn neighbors_are_looked_for_among_what_stands_beside() {
     // An alternative has nothing beside it.
     assert_eq!(ids("+kind:rare +(v:nearest($v, 3) OR id:99)"), [99]);
     assert_eq!(ids("v:nearest(doc:50, 2)"), [49, 51]);
+}
+
+#[test]
+fn as_many_neighbors_are_expected_as_there_must_be() {
+    let index = Index::in_memory(schema(Metric::L2));
+    let mut writer = index.writer().unwrap();
+    for id in 0..100u64 {
+        let document = Document::new().with("id", id).with("kind", KINDS[id as usize % 2]);
+        let vector = (id >= 10).then_some([id as f32, 0.0, 0.0]);
+        writer.add(vector.into_iter().fold(document, |it, vector| it.with("v", vector))).unwrap();
+        if id == 40 {
+            writer.commit().unwrap();
+        }
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let bounds = |text: &str| {
+        let query = searcher.parse(text).unwrap();
+        let plan = searcher.search(&query).limit(1_000).explain().unwrap().plan;
+        let count = searcher.count(&query).unwrap();
+        // The vectors are compared all the same, which a plan does not deny.
+        let counted = searcher.search(&query).count_only().explain().unwrap().plan;
+        assert!(counted.decisions.iter().all(|it| it.rule != "count is known"), "{text}");
+        assert!((plan.estimate.lower..=plan.estimate.upper).contains(&count), "{text}");
+        (plan.estimate.lower, plan.estimate.upper)
+    };
+    assert_eq!(bounds("v:nearest([0, 0, 0], 7)"), (7, 7));
+    assert_eq!(bounds("v:nearest([0, 0, 0], 90)"), (90, 90));
+    assert_eq!(bounds("v:nearest([0, 0, 0], 1000)").0, 90);
+    assert_eq!(bounds("kind:a AND v:nearest([0, 0, 0], 7)"), (7, 7));
+    // Of 50 of the kind 10 at the most have no vector.
+    assert_eq!(bounds("kind:a AND v:nearest([0, 0, 0], 50)").0, 40);
+    assert_eq!(bounds("v:nearest(doc:50, 7)"), (0, 7));
+    assert_eq!(bounds("v:within([0, 0, 0], -9)").0, 0);
+    writer.delete(&Query::value("id", "50")).unwrap();
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let query = searcher.parse("v:nearest([0, 0, 0], 1000)").unwrap();
+    let estimate = searcher.search(&query).limit(1_000).explain().unwrap().plan.estimate;
+    assert!((80..=89).contains(&estimate.lower), "{estimate:?}");
+}
+
+#[test]
+fn filters_that_let_nothing_or_as_many_through_as_are_wanted_find_these() {
+    let index = Index::in_memory(schema(Metric::Cosine));
+    let mut writer = index.writer().unwrap();
+    for id in 0..50u64 {
+        let document = Document::new().with("id", id).with("kind", KINDS[id as usize % 2]);
+        writer.add(document.with("v", [1.0, id as f32, 0.0])).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let ids = |text: &str| {
+        let query = searcher.parse(text).unwrap();
+        let hits = searcher.search(&query).limit(100).run().unwrap().hits;
+        assert_eq!(searcher.count(&query).unwrap(), hits.len() as u64, "{text}");
+        hits.iter().map(id).collect::<Vec<_>>()
+    };
+    assert_eq!(ids("id:[3 TO 5] AND v:nearest([1, 0, 0], 3)"), [3, 4, 5]);
+    assert_eq!(ids("id:[3 TO 5] AND v:nearest([1, 0, 0], 2)"), [3, 4]);
+    assert_eq!(ids("id:[3 TO 5] AND v:nearest([1, 0, 0], 4)"), [3, 4, 5]);
+    assert!(ids("kind:rare AND v:nearest([1, 0, 0], 3)").is_empty());
+    assert!(ids("id:>=50 AND v:nearest([1, 0, 0], 3)").is_empty());
+    assert!(ids("kind:a AND kind:b AND v:nearest([1, 0, 0], 3)").is_empty());
+    // Subnormal numbers are numbers, and a vector of them alone has no direction.
+    assert_eq!(ids("v:nearest([1, 1e-45, 0], 1)"), [0]);
+    let none = Document::new().with("id", 99u64).with("v", [1e-45, 0.0, 0.0]);
+    let refused = writer.add(none).unwrap_err().to_string();
+    assert!(refused.contains("a vector with a direction"), "{refused}");
 }
 
 #[test]

@@ -1,14 +1,15 @@
 //! Operators that make a page of what matches, in words.
 
-use super::{Explaining, estimate};
+use super::{Explaining, Planned, estimate};
 use crate::execution::WorkCounts;
 use crate::explain::tree::whole_ns;
 use crate::explain::{Actual, Decision, Estimate, ExplainNode, ExplainOperator};
 use crate::plan::forced::Forced;
 use crate::plan::order::OrderCosts;
 use crate::plan::{
-    CollapseDetails, CollapseStrategy, Goal, KernelCounts, ListsKernel, PageDetails, PageOperator,
-    Shape, SortDetails, SortStrategy, StatisticsOf, TopKDetails, TopKStrategy, Total,
+    CollapseDetails, CollapseStrategy, FuseDetails, FusedBranch, Goal, KernelCounts, ListsKernel,
+    PageDetails, PageOperator, Shape, SortDetails, SortStrategy, StatisticsOf, TopKDetails,
+    TopKStrategy, Total,
 };
 use crate::plural::counted;
 use crate::sort::SortProfile;
@@ -99,7 +100,7 @@ impl Explaining<'_, '_> {
         node.estimate = self.estimate_of_page();
         let matching = node.children[0].actual.as_ref().map(|actual| actual.documents);
         node.actual = self.run.map(|run| run.page(matching));
-        let is_sorted = operator != ExplainOperator::TopK;
+        let is_sorted = matches!(operator, ExplainOperator::Sort | ExplainOperator::Collapse);
         if let Some(actual) = node.actual.as_mut().filter(|_| is_sorted) {
             actual.sort.get_or_insert_default();
         }
@@ -376,5 +377,44 @@ impl Explaining<'_, '_> {
             _ => (batch, (at_once, all)),
         };
         node.decisions.push(self.chosen((rule, reason), cost, other, &[Forced::GroupAll]));
+    }
+
+    /// Fusion of ranked lists, with what matches as its first input.
+    pub(super) fn fuse(&self, details: &FuseDetails, node: &mut ExplainNode) {
+        self.put_page(ExplainOperator::Fuse, "best", "by what all branches add", node);
+        let FuseDetails { method, window, .. } = details;
+        node.algorithm = format!("{method} of the best {window} of each branch");
+    }
+
+    /// Puts the branches of a fusion below it.
+    pub(super) fn put_branches(&self, details: &FuseDetails, node: &mut ExplainNode) {
+        if let Some(matching) = node.children.first_mut() {
+            matching.label.insert_str(0, "any branch: ");
+        }
+        let mut plans = self.branches.iter().cloned();
+        for (nth, FusedBranch { weight, outside }) in details.branches.iter().enumerate() {
+            let mut branch = match outside {
+                None => plans.next().unwrap_or_default(),
+                Some((n_keys, n_ranked)) => {
+                    self.node(Planned::Outside(*n_keys, *n_ranked), vec![]).0
+                }
+            };
+            let weight = if *weight == 1.0 { String::new() } else { format!(" × {weight}") };
+            branch.label.insert_str(0, &format!("branch {nth}{weight}: "));
+            node.children.push(branch);
+        }
+    }
+
+    /// List from outside, of so many keys, with the documents of some of them.
+    pub(super) fn outside(&self, n_keys: u64, n_ranked: u64, node: &mut ExplainNode) {
+        node.operator = ExplainOperator::RankedList;
+        node.label = match n_keys == n_ranked {
+            true => counted(n_keys, "key"),
+            false => format!("{n_ranked} of {}", counted(n_keys, "key")),
+        };
+        node.algorithm = "ranks from outside, each key looked up".into();
+        node.estimate = Estimate::exact(n_ranked, "a list from outside");
+        let actual = Actual { documents: n_ranked, complete: true, ..Actual::default() };
+        node.actual = self.run.map(|_| actual);
     }
 }

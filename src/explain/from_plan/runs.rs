@@ -25,6 +25,12 @@ pub(crate) struct Run<'r> {
 }
 
 impl<'r> Run<'r> {
+    /// Records of a branch, which are parts of those of the whole search.
+    pub(super) fn of_branch(found: &'r Outcome, matching: &'r Profile) -> Self {
+        let (planning, took) = (PhaseTimes::default(), Duration::ZERO);
+        Run { found, matching, planning, took, measured: None }
+    }
+
     /// Profile of the matching operators; none if making the page found all that was wanted, so that they did not run.
     pub(super) fn profile(&self) -> Option<&'r Profile> {
         self.found.is_planned.then_some(self.matching)

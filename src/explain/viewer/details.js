@@ -312,7 +312,7 @@ function segmentTable(segments, row) {
 }
 
 /** Operators that make a page of what their only input finds; a test compares them with those of ExplainNode::is_page. */
-const PAGES = new Set(["Limit", "TopK", "Sort", "Collapse", "Count"]);
+const PAGES = new Set(["Limit", "TopK", "Sort", "Collapse", "Fuse", "Count"]);
 
 /** The containers of the node by segment, above those of the result. */
 function containerMaps(app, entry) {

@@ -150,6 +150,16 @@ impl SectionKind {
     pub(crate) const CUMULATIVE: SectionKind = SectionKind(14);
     pub(crate) const VECTORS: SectionKind = SectionKind(15);
     pub(crate) const VECTOR_DOCS: SectionKind = SectionKind(16);
+    pub(crate) const CODES: SectionKind = SectionKind(17);
+    pub(crate) const LINKS: SectionKind = SectionKind(18);
+    pub(crate) const LINKS_AT: SectionKind = SectionKind(19);
+    pub(crate) const UPPER: SectionKind = SectionKind(20);
+    pub(crate) const NODES: SectionKind = SectionKind(21);
+    pub(crate) const CURVE: SectionKind = SectionKind(22);
+
+    /// The sections of a graph, of which a field has all or none.
+    pub(crate) const GRAPH: [SectionKind; 6] =
+        [Self::CODES, Self::LINKS, Self::LINKS_AT, Self::UPPER, Self::NODES, Self::CURVE];
 
     /// The name that `inspect` and messages use.
     pub(crate) fn name(self) -> &'static str {
@@ -170,6 +180,12 @@ impl SectionKind {
             Self::CUMULATIVE => "cumulative frequencies",
             Self::VECTORS => "vectors",
             Self::VECTOR_DOCS => "documents of vectors",
+            Self::CODES => "codes of vectors",
+            Self::LINKS => "links of vectors",
+            Self::LINKS_AT => "places of links of vectors",
+            Self::UPPER => "upper levels of vectors",
+            Self::NODES => "nodes of vectors",
+            Self::CURVE => "curve of vectors",
             _ => "unknown",
         }
     }

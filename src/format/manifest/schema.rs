@@ -23,6 +23,8 @@ const DECIMAL: u8 = 8;
 const PATH: u8 = 10;
 /// The kind of a field whose dimensions and metric follow.
 const VECTOR: u8 = 11;
+/// Bit beside the metric of vectors without graphs.
+const NO_GRAPH: u8 = 128;
 
 pub(super) fn encode_schema(schema: &Schema) -> Vec<u8> {
     let mut out = vec![];
@@ -68,9 +70,9 @@ pub(super) fn encode_schema(schema: &Schema) -> Vec<u8> {
         if let FieldKind::Path { separator } = field.kind {
             out.extend(u32::from(separator).to_le_bytes());
         }
-        if let FieldKind::Vector(VectorParams { dims, metric, .. }) = field.kind {
+        if let FieldKind::Vector(VectorParams { dims, metric, graph, .. }) = field.kind {
             out.extend(dims.to_le_bytes());
-            out.push(metric_byte(metric));
+            out.push(metric_byte(metric) | if graph { 0 } else { NO_GRAPH });
         }
     }
     let default_fields = schema.default_field_ids();
@@ -200,9 +202,10 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>, features: u32) -> Option<Sch
             *separator = char::from_u32(reader.u32()?)?;
         }
         if let FieldKind::Vector(params) = &mut field.kind {
-            let (dims, metric) = (reader.u16()?, reader.u8()?);
-            let metric = Metric::ALL.into_iter().find(|it| metric_byte(*it) == metric)?;
-            *params = VectorParams::new(dims, metric);
+            let (dims, byte) = (reader.u16()?, reader.u8()?);
+            let metric = |it: &Metric| metric_byte(*it) == byte & !NO_GRAPH;
+            let metric = Metric::ALL.into_iter().find(metric)?;
+            *params = VectorParams::new(dims, metric).graph(byte & NO_GRAPH == 0);
         }
         fields.push(field);
     }

@@ -127,7 +127,7 @@ impl Binder<'_> {
             QueryVector::Document(_) => {}
         }
         match wanted {
-            Neighbors::Nearest(0) => {
+            Neighbors::Nearest(0, _) => {
                 let error = doing().expected("1 neighbour or more").found("0");
                 return Err(located(in_text, error));
             }
@@ -135,12 +135,17 @@ impl Binder<'_> {
                 let error = doing().expected("a finite similarity").found(similarity.to_string());
                 return Err(located(in_text, error));
             }
-            _ => {}
+            Neighbors::Nearest(_, effort) => {
+                if let Some((expected, found)) = effort.wrong() {
+                    return Err(located(in_text, doing().expected(expected).found(found)));
+                }
+            }
+            Neighbors::Within(_) => {}
         }
         self.beside.has_neighbors = true;
         let Beside { plain, within, .. } = &self.beside;
         let (mut all, mut none) = (plain.all.clone(), plain.none.clone());
-        if let Neighbors::Nearest(_) = wanted {
+        if let Neighbors::Nearest(..) = wanted {
             all.extend_from_slice(&within.all);
             none.extend_from_slice(&within.none);
         }

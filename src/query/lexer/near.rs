@@ -3,7 +3,7 @@
 use super::{Lexer, Token};
 use crate::error::Result;
 use crate::ids::DocId;
-use crate::query::{Neighbors, Place, Query, QueryVector};
+use crate::query::{Effort, Neighbors, Place, Query, QueryVector};
 
 impl Lexer<'_> {
     /// Whether a vector in brackets follows, so that the word before is none.
@@ -19,9 +19,10 @@ impl Lexer<'_> {
         self.sign(',', "a ',' behind the vector")?;
         let wanted = match word {
             "nearest" => {
-                Neighbors::Nearest(self.item("how many documents, 1 or more", |text| {
+                let k = self.item("how many documents, 1 or more", |text| {
                     text.parse().ok().filter(|k| *k > 0)
-                })?)
+                })?;
+                Neighbors::Nearest(k, self.effort()?)
             }
             _ => Neighbors::Within(self.item("a finite similarity", finite)?),
         };
@@ -29,6 +30,17 @@ impl Lexer<'_> {
         self.end_of_atom()?;
         let place = Place::default();
         Ok(Token::Leaf(Query::Nearest { field: None, vector, wanted, place }))
+    }
+
+    /// Effort behind the number of documents: `, recall=0.99`, `, ef=200`, `, exact`.
+    fn effort(&mut self) -> Result<Effort> {
+        self.skip_blanks();
+        if !self.eat(',') {
+            return Ok(Effort::default());
+        }
+        let expected =
+            "exact, recall= with a number above 0 and up to 1, or ef= with one from 1 on";
+        self.item(expected, Effort::read)
     }
 
     fn vector(&mut self) -> Result<QueryVector> {
@@ -104,6 +116,10 @@ mod tests {
             ("e:nearest( $v_1 ,10 )", Query::nearest("e", parameter(), 10)),
             ("e:within(doc:15212, -0.25)", Query::within("e", document(), -0.25)),
             ("e:nearest(doc:15212,1)", Query::nearest("e", document(), 1)),
+            ("e:nearest($v_1, 10, exact)", Query::nearest("e", parameter(), 10).exact()),
+            ("e:nearest($v_1, 10,ef=200 )", Query::nearest("e", parameter(), 10).ef(200)),
+            ("e:nearest($v_1, 10, recall=.99)", Query::nearest("e", parameter(), 10).recall(0.99)),
+            ("e:nearest($v_1, 10, recall=0.95)", Query::nearest("e", parameter(), 10)),
         ] {
             assert_eq!(parse(text, &ParseOptions::default()).unwrap(), expected, "{text}");
         }
@@ -111,7 +127,11 @@ mod tests {
             Query::word("a"),
             Query::not(Query::within("e", numbers, 0.8)),
             Query::nearest("e", numbers, 7).boosted(2.0).unwrap(),
+            Query::nearest("e", numbers, 8).boosted(2.0).unwrap().recall(0.5),
+            Query::nearest("e", numbers, 9).exact(),
         ]);
+        let all = query.clone().ef(3).to_string();
+        assert_eq!(all.matches(", ef=3)").count(), 3, "{all}");
         let text = query.to_string();
         assert_eq!(parse(&text, &ParseOptions::default()).unwrap(), query, "{text}");
         // A word of this name stays one.
@@ -126,6 +146,13 @@ mod tests {
             ("e:nearest($v, 1.5)", "how many documents", "1.5"),
             ("e:nearest($v, 4294967296)", "how many documents", "4294967296"),
             ("e:nearest($v)", "a ',' behind the vector", ")"),
+            ("e:nearest($v, 3, recall=0)", "above 0 and up to 1", "recall=0"),
+            ("e:nearest($v, 3, recall=1.1)", "above 0 and up to 1", "recall=1.1"),
+            ("e:nearest($v, 3, recall=NaN)", "above 0 and up to 1", "recall=NaN"),
+            ("e:nearest($v, 3, ef=0)", "ef= with one from 1 on", "ef=0"),
+            ("e:nearest($v, 3, fast)", "exact, recall=", "fast"),
+            ("e:nearest($v, 3, exact, exact)", "a ')' behind", ","),
+            ("e:within($v, 3, exact)", "a ')' behind", ","),
             ("e:nearest($, 3)", "the name of a parameter", ""),
             ("e:nearest([1, x], 3)", "a finite number", "x"),
             ("e:nearest([1, NaN], 3)", "a finite number", "NaN"),

@@ -136,8 +136,13 @@ pub fn parse(text: &str, options: &ParseOptions) -> Result<Query> {
     let most = options.limits.query_bytes;
     if text.len() > most {
         let (what, name) = ("parsing the query", "QUERY_BYTES_MAX");
-        return Err(Error::limit_reached(what, name, most, "bytes", Some(text.len()))
-            .at_span(most..text.len()));
+        let error = Error::limit_reached(what, name, most, "bytes", Some(text.len()));
+        let error = error.at_span(most..text.len());
+        let has_vector = ["nearest([", "within(["].iter().any(|call| text.contains(call));
+        return Err(match has_vector {
+            true => error.hint("a name may stand for a vector: nearest($v, 10)"),
+            false => error,
+        });
     }
     let n_max = options.limits.query_clauses;
     let query = match plain::plain_words(text, options.default_operator, n_max) {

@@ -160,6 +160,12 @@ impl WindowPostings {
         });
     }
 
+    /// Leaves only windows in which a clause has documents that no other comes before.
+    pub(super) fn keep_those_of(&mut self, first: usize) {
+        let WindowPostings { windows, of_windows, .. } = self;
+        windows.retain(|window| of_windows[window.parts.start].clause == first);
+    }
+
     /// Divides the lists into windows that at least `needed` of them have postings in, or that are among the first `n_anyway`.
     pub(super) fn divide(&mut self, clauses: &[Clause<'_>], needed: usize, n_anyway: u32) {
         self.windows.clear();

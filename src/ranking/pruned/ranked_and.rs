@@ -83,20 +83,31 @@ impl RankedAnd {
         let (mut order, n_lists) = (numbers, opened.len());
         let (n_leads, first) = if n_scored == n_lists { (1, 0) } else { (n_scored, n_scored) };
         order[first..n_lists].sort_unstable_by_key(|nth| opened[*nth].n_postings());
-        let RankedAnd { batch, common } = self;
-        batch.start(n_lists);
         for (nth, &lead) in order[..n_leads].iter().enumerate() {
             let others = Others {
                 required: &order[n_leads..n_lists],
                 optional: &numbers[nth + 1..n_leads],
                 done: &numbers[..nth],
             };
-            let (run, batch, top) = (&mut *run, &mut *batch, &mut *top);
-            let mut probe = Probe { run, key, opened, lead, others, batch, top };
-            probe.take_lead(common, bounds)?;
-            probe.offer()?;
+            self.offer_lead(run, (key, bounds), opened, (lead, others), top)?;
         }
         Ok(())
+    }
+
+    /// Offers what can be among the best in a window, of the documents of one list that the others allow.
+    pub(super) fn offer_lead<'q, 's>(
+        &mut self,
+        run: &mut Run<'q, 's>,
+        (key, bounds): (u32, Option<&[u16; BLOCKS]>),
+        opened: &[Opened<'q, 's>],
+        (lead, others): (usize, Others<'_>),
+        top: &mut Top,
+    ) -> Result<()> {
+        let RankedAnd { batch, common } = self;
+        batch.start(opened.len());
+        let mut probe = Probe { run, key, opened, lead, others, batch, top };
+        probe.take_lead(common, bounds)?;
+        probe.offer()
     }
 }
 
@@ -145,7 +156,9 @@ impl<'a, 's> Probe<'a, '_, 's, '_> {
                 return self.take_by_rank(list, (values, codes), bound);
             }
         }
-        for low in common.intersect(std::iter::once(list.container()).chain(others)) {
+        let is_alone = others.peek().is_none();
+        let found = common.intersect(std::iter::once(list.container()).chain(others));
+        for (rank, low) in (0..).zip(found) {
             let low = u16::from_le_bytes(*low);
             let block = usize::from(low >> 6);
             let best = match list.codes.dense() {
@@ -154,7 +167,8 @@ impl<'a, 's> Probe<'a, '_, 's, '_> {
                 Some(codes) => units(codes[block], opened.weight),
                 None => opened.best,
             };
-            if let Some(rank) = list.directory.find(list.container(), low) {
+            let found = || list.directory.find(list.container(), low);
+            if let Some(rank) = if is_alone { Some(rank) } else { found() } {
                 self.take(low, list.first_rank + rank, best)?;
             }
         }

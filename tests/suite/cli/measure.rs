@@ -154,6 +154,46 @@ fn eval_hears_the_parameters_of_a_field() {
 }
 
 #[test]
+fn eval_measures_rankings_by_vectors_and_fused_ones() {
+    let dir = Dir::new();
+    let rows: [(&str, &str, [f32; 2]); 3] =
+        [("x", "crow", [0.0, 1.0]), ("y", "raven", [1.0, 0.0]), ("z", "raven crow", [1.0, 1.0])];
+    let line = |(id, text, v): &(&str, &str, [f32; 2])| {
+        format!("{{\"id\": \"{id}\", \"text\": \"{text}\", \"v\": {v:?}}}\n")
+    };
+    dir.write("docs.jsonl", rows.iter().map(line).collect::<String>());
+    let fields = "[fields.id]\ntype = \"keyword\"\n[fields.text]\ntype = \"text\"\n";
+    dir.write("schema.toml", format!("{fields}[fields.v]\ntype = \"vector\"\ndims = 2\n"));
+    dir.ok(&["index", "t.tp", "docs.jsonl", "--schema", "schema.toml", "--quiet"]);
+    dir.write("q.tsv", "1\tcrow\n");
+    dir.write("qrels.txt", "1 0 z 1\n");
+    let vector = |numbers: &[f32]| {
+        let numbers: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        [&2_u32.to_le_bytes()[..], &numbers].concat()
+    };
+    dir.write("v.fvecs", vector(&[1.0, 0.25]));
+    dir.write("two.fvecs", [vector(&[1.0, 0.25]), vector(&[1.0, 0.5])].concat());
+    let eval = |more: &[&str]| {
+        let eval = ["eval", "t.tp", "--queries", "q.tsv", "--qrels", "qrels.txt"];
+        dir.run(&[&eval[..], &["--format", "json"], more].concat())
+    };
+    // The second by words, and by vectors; by both together it is the first.
+    for (more, mrr) in [
+        (&[][..], 0.5),
+        (&["--knn", "v=v.fvecs"], 0.5),
+        (&["--knn", "v=v.fvecs:1"], 0.0),
+        (&["--knn", "v=v.fvecs:2", "--fuse", "rrf"], 1.0),
+        (&["--knn", "v=v.fvecs:3", "--fuse", "sum:.01"], 0.5),
+    ] {
+        assert_eq!(eval(more).json()["mrr"], mrr, "{more:?}");
+    }
+    eval(&["--knn", "v"]).fails_with(&["FIELD=FILE:K", "'v'"]);
+    eval(&["--knn", "text=v.fvecs"]).fails_with(&["a vector field", "'text'"]);
+    eval(&["--knn", "v=two.fvecs"]).fails_with(&["1 row, one for each query", "found 2"]);
+    eval(&["--knn", "v=v.fvecs", "--fuse", "max"]).fails_with(&["--fuse", "'max'"]);
+}
+
+#[test]
 fn eval_says_what_is_wrong_with_its_files() {
     let dir = Dir::new();
     dir.write("docs.jsonl", "{\"id\":\"x y\",\"text\":\"a\"}\n{\"id\":\"x y\",\"text\":\"b\"}\n");

@@ -59,6 +59,117 @@ fn lists_and_base64_in_json_are_vectors_and_come_back() {
 }
 
 #[test]
+fn a_text_of_several_vectors_is_split() {
+    let dir = Dir::new();
+    let schema = |separator: &str| SCHEMA.to_owned() + &format!("split = \"{separator}\"\n");
+    dir.write("schema.toml", schema(";"));
+    dir.write("in.csv", "title,w\na,\"[0.1, 1e-45]; [3,4];\"\nb,AACAPwAAAMA=;AACAPwAAAMA=\nc,\n");
+    let expected = [
+        json!({"title": "a", "w": [[0.1, 1e-45], [3.0, 4.0]]}),
+        json!({"title": "b", "w": [[1.0, -2.0], [1.0, -2.0]]}),
+        json!({"title": "c"}),
+    ];
+    assert_eq!(indexed(&dir, "in.csv", &[]), expected);
+    dir.write("in.jsonl", r#"{"title": "a", "w": "[0.1, 1e-45];[3,4]"}"#);
+    assert_eq!(indexed(&dir, "in.jsonl", &[])[..], expected[..1]);
+    dir.write("in.jsonl", r#"{"title": "a", "w": [[0.1, 1e-45], [3, 4]]}"#);
+    assert_eq!(indexed(&dir, "in.jsonl", &[])[..], expected[..1]);
+    let index = ["index", "u.tp", "in.csv", "--schema", "schema.toml", "--quiet"];
+    dir.write("in.csv", "title,w\na,\"[1,2];[3\"\n");
+    dir.run(&index).fails_with(&["the vector field 'w'", "found '[3'", "line 2"]);
+    for separator in [",", " ", "=", "]", "+"] {
+        dir.write("schema.toml", schema(separator));
+        dir.run(&index).fails_with(&["in no list of numbers and no base64 for 'split'"]);
+    }
+}
+
+#[test]
+fn inspect_says_how_many_vectors_there_are_and_how_long() {
+    let dir = dir();
+    dir.write(
+        "a.jsonl",
+        "{\"v\": [3, 4]}\n{\"title\": \"b\", \"w\": [[0, 0], [0, 2]]}\n{\"w\": [1, 0]}\n",
+    );
+    dir.write("b.jsonl", "{\"v\": [0, 0.1]}\n{\"v\": [0, 1e-10]}\n{\"title\": \"c\"}\n");
+    dir.ok(&["index", "t.tp", "a.jsonl", "--schema", "schema.toml", "--quiet"]);
+    dir.ok(&["index", "t.tp", "b.jsonl", "--append", "--quiet"]);
+    let inspect = |more: &[&str]| dir.run(&[&["inspect", "t.tp", "vectors"], more].concat());
+    let rows = inspect(&["--format", "json"]).json();
+    let segments = dir.run(&["inspect", "t.tp", "--format", "json"]).json();
+    let expected = [
+        // Field, segment, metric, documents, with, without, vectors, bytes, the shortest, the longest.
+        json!(["v", 0, "cosine", 3, 1, 2, 1, 28, 5.0, 5.0]),
+        json!(["v", 1, "cosine", 3, 2, 1, 2, 40, 1e-10, 0.1]),
+        json!(["w", 0, "l2", 3, 2, 1, 3, 52, 0.0, 2.0]),
+        json!(["w", 1, "l2", 3, 0, 3, 0, 16, null, null]),
+    ];
+    let names = ["field", "segment", "metric", "documents", "with", "without", "vectors", "bytes"];
+    let names = [&names[..], &["shortest", "longest"]].concat();
+    for (row, expected) in rows.as_array().unwrap().iter().zip(&expected) {
+        assert_eq!(
+            (&row["dims"], &row["nodes"], &row["curve"]),
+            (&json!(2), &json!(null), &json!(null))
+        );
+        for (name, expected) in names.iter().zip(expected.as_array().unwrap()) {
+            match *name {
+                "segment" => {
+                    let nth = expected.as_u64().unwrap() as usize;
+                    assert_eq!(row["segment"], segments[nth]["segment"], "{row}");
+                }
+                name => assert_eq!(row[name], *expected, "{name} of {row}"),
+            }
+        }
+    }
+    assert_eq!(rows.as_array().unwrap().len(), expected.len());
+    let of_w = inspect(&["--field", "w", "--format", "tsv"]).stdout;
+    assert!(of_w.lines().count() == 3 && of_w.lines().skip(1).all(|line| line.starts_with("w\t")));
+    inspect(&["--field", "title"])
+        .fails_with(&["a field of vectors, found the text field 'title'"]);
+    inspect(&["--field", "x"]).fails_with(&["'x'"]);
+
+    // A field that was added later has none in the segments before.
+    dir.write("more.toml", "[fields.x]\ntype = \"vector\"\ndims = 1\n");
+    dir.ok(&["schema", "add", "t.tp", "more.toml"]);
+    let rows = inspect(&["--field", "x", "--format", "json"]).json();
+    assert_eq!((&rows[1]["vectors"], &rows[1]["bytes"]), (&json!(0), &json!(0)));
+    dir.write("text.toml", "[fields.t]\ntype = \"text\"\n");
+    dir.write("text.jsonl", "{\"t\": \"a\"}\n");
+    dir.ok(&["index", "u.tp", "text.jsonl", "--schema", "text.toml", "--quiet"]);
+    assert_eq!(dir.run(&["inspect", "u.tp", "vectors", "--format", "json"]).json(), json!([]));
+}
+
+#[test]
+fn inspect_shows_the_graph_over_vectors() {
+    let dir = dir();
+    // As many as a graph is made from.
+    let row = |n: i32| format!("{{\"w\": [{}, {}]}}\n", n * 37 % 4_999, n * 91 % 5_003);
+    dir.write("many.jsonl", (0..4_500).map(row).collect::<String>());
+    dir.ok(&["index", "t.tp", "many.jsonl", "--schema", "schema.toml", "--quiet"]);
+    let inspect = ["inspect", "t.tp", "vectors", "--field", "w", "--format"];
+    let row = &dir.run(&[&inspect[..], &["json"]].concat()).json()[0];
+    assert_eq!((&row["vectors"], &row["nodes"]), (&json!(4_500), &json!(4_500)));
+    let [mean, most] = ["links_mean", "links_max"].map(|name| row[name].as_f64().unwrap());
+    assert!(1.0 < mean && mean <= most && most <= 64.0, "{row}");
+    let storage = dir.run(&["inspect", "t.tp", "storage", "--format", "json"]).json();
+    let of_graph = |part: &&Value| {
+        let name = part["part"].as_str().unwrap_or_default();
+        part["field"] == "w" && !["vectors", "documents of vectors"].contains(&name)
+    };
+    let of_graph = storage.as_array().unwrap().iter().filter(of_graph);
+    let sum: u64 = of_graph.map(|part| part["bytes"].as_u64().unwrap()).sum();
+    let bytes = row["graph_bytes"].as_u64().unwrap();
+    assert!(bytes > 4_500 * 8 && bytes <= sum, "{bytes} {sum}");
+    let curve = row["curve"].as_array().unwrap();
+    let of = |name: &str| curve.iter().map(|it| it[name].as_f64().unwrap()).collect::<Vec<_>>();
+    assert!(of("ef").is_sorted() && of("distances").is_sorted(), "{row}");
+    assert!(of("recall").iter().all(|recall| (0.0..=1.0).contains(recall)), "{row}");
+    let last = of("recall")[curve.len() - 1];
+    assert!(last > 0.9, "{row}");
+    let text = dir.ok(&[&inspect[..], &["text"]].concat());
+    assert!(text.trim_end().ends_with(&format!("{} {last}", of("ef")[curve.len() - 1])), "{text}");
+}
+
+#[test]
 fn hits_have_vectors_where_these_are_named() {
     let dir = dir();
     dir.write("in.jsonl", r#"{"title": "a", "v": [1, 2], "w": [[3, 4]]}"#);

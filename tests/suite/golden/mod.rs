@@ -58,6 +58,7 @@ fn schema() -> Schema {
         .field(Field::new("m", FieldKind::I64).column(false))
         .field(Field::new("d", FieldKind::Date))
         .vector("v", VectorParams::new(2, Metric::L2))
+        .key("id")
         .default_fields(["t"])
         .build()
         .unwrap()
@@ -80,6 +81,7 @@ fn document(n: u32) -> Document {
     }
     let mut document =
         Document::new().with("t", words.join(" ")).with("n", i64::from(n * 7 % 1_000));
+    document.push("id", format!("{n}"));
     document.push("m", i64::from(n % 11));
     document.push("k", format!("k{}", n % 300));
     if !n.is_multiple_of(10) {

@@ -3,7 +3,7 @@
 use treepie::facet::{FacetMethod, FacetRange};
 use treepie::function::{Decay, FieldValue, Function, ScoreFunction};
 use treepie::query::Query;
-use treepie::search::{Collapse, IdfScope, Order, TotalMode};
+use treepie::search::{Collapse, Fusion, IdfScope, Order, RankedList, TotalMode};
 use treepie::value::Interval;
 use treepie::{Facet, SearchBuilder, Searcher, SortKey};
 
@@ -74,6 +74,11 @@ const BEST: Shape = ("best 10", |search| search.limit(10));
 const BEST_UNCOUNTED: Shape =
     ("best 10, uncounted", |search| search.limit(10).total(TotalMode::Unknown));
 
+const FUSED: Shape = ("best 10, fused with neighbours and a list", |search| {
+    let list = RankedList::of_keys(["7", "1204", "9"]);
+    search.fuse(Fusion::rrf().with(Query::nearest("v", [3.0, 4.0], 5)).list(list)).limit(10)
+});
+
 /// Each query with each shape, of both indexes.
 fn both(shapes: &[Shape], texts: &[&'static str]) -> Vec<Question> {
     let of = |living: bool| {
@@ -113,7 +118,9 @@ fn vectors() -> Vec<Question> {
         "+by500 v:nearest([3, 4], 5)",
         "v:nearest([3, 4], 5) AND v:within([9, 9], -60)",
     ];
-    both(&[COUNT, BEST], &texts)
+    let mut questions = both(&[COUNT, BEST], &texts);
+    questions.extend(both(&[FUSED], &["by500 by7", "k:k7"]));
+    questions
 }
 
 fn leaves() -> Vec<Question> {

@@ -12,7 +12,7 @@ use treepie::query::Query;
 use treepie::search::TotalMode;
 use treepie::{Error, Index, SearchBuilder, Searcher};
 
-use super::{bench_estimates, bench_what_if, calibrate::CostsArgs};
+use super::{bench_estimates, bench_knn, bench_what_if, calibrate::CostsArgs};
 use crate::{
     args::Global,
     failure::{Exit, Outcome, is_about_the_query, read_text, usage, warn},
@@ -28,6 +28,7 @@ use crate::{
   treepie bench titles.tp --queries queries.txt --commands COUNT,TOP_10
   treepie bench titles.tp --queries queries.txt --what-if --format text
   treepie bench titles.tp --queries queries.txt --estimates
+  treepie bench papers.tp --knn queries.fvecs --truth truth.ivecs --k 10 --format json
 
 A query a line, or JSON Lines {\"query\": …} as the search benchmark game writes them. Each pass goes
 through all queries, so that no query is timed right after itself. The time is that from the text of
@@ -44,15 +45,20 @@ that lost most.
 With --estimates queries are not timed but analyzed, with every match counted, once for each of
 three kinds of estimates: from the dictionary alone, also from headers, also from samples. The
 q-error of an operator is the greater of estimated and found documents by the smaller, each 1 at
-least; one outside of its bounds is a fault.")]
+least; one outside of its bounds is a fault.
+
+With --knn the neighbours of vectors are found, and percentiles of all times printed; with
+--format json after a line for each query. A first pass is not timed. With --truth recall is
+the part of the k nearest that is found, by similarity: a document that is as near as the last of
+these counts as one of them. With --truth exact all vectors are compared for it. The similarities are computed by 64 bits from the stored vectors.")]
 pub(crate) struct Args {
     /// The index.
     index: PathBuf,
     /// File of queries.
     ///
     /// A query a line, or JSON Lines.
-    #[arg(long, value_name = "FILE")]
-    queries: PathBuf,
+    #[arg(long, required_unless_present = "knn", value_name = "FILE")]
+    queries: Option<PathBuf>,
     /// Commands for each query, separated by commas.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "COUNT", ignore_case = true)]
     commands: Vec<BenchCommand>,
@@ -71,10 +77,12 @@ pub(crate) struct Args {
     estimates: bool,
     /// Print in this format.
     ///
-    /// For --what-if and --estimates; the default is text.
+    /// For --what-if, --estimates and --knn; the default is text.
     #[arg(help_heading = "Show")]
     #[arg(long, value_enum, requires = "report")]
     format: Option<ReportFormat>,
+    #[command(flatten)]
+    knn: bench_knn::KnnArgs,
     #[command(flatten)]
     costs: CostsArgs,
     #[command(flatten)]
@@ -168,10 +176,14 @@ struct Case {
 }
 
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
-    let queries = read_queries(&args.queries)?;
     let costs = |options| args.costs.apply(options, &args.index);
-    let searcher = costs(Index::options())?.open(&args.index)?.searcher()?;
+    let searcher = || costs(Index::options())?.open(&args.index)?.searcher();
     let format = args.format.unwrap_or_default();
+    if let Some(vectors) = &args.knn.knn {
+        return bench_knn::run(&searcher()?, &args.knn, (vectors, args.passes), format, global);
+    }
+    let queries = args.queries.as_deref().map(read_queries).transpose()?.unwrap_or_default();
+    let searcher = searcher()?;
     if args.what_if {
         return bench_what_if::run(&searcher, &args.commands, &queries, format, global);
     }

@@ -6,12 +6,14 @@ use serde_json::{Map, Value, json};
 use treepie::analysis::Analyzers;
 use treepie::query::{Boost, Query};
 use treepie::search::{Fields, TotalMode};
-use treepie::{Error, ErrorKind, FieldKind, Index, Schema, Searcher};
+use treepie::{Error, ErrorKind, FieldKind, Index, Schema, SearchBuilder, Searcher};
 
+use super::fusion::fusion;
 use super::{bm25_parameters, combined_fields, did_you_mean, open_with};
 use crate::{
     args::Global,
     failure::{Exit, Outcome, usage, warn},
+    input::vector_files::read_rows,
     output::{self, Format, Output, Table},
     relevance::{Measures, Run, Topic, read_judgements, read_topics},
 };
@@ -23,6 +25,7 @@ use crate::{
   treepie eval papers.tp --queries queries.tsv --qrels qrels.txt --per-query --format tsv
   treepie eval papers.tp --queries queries.tsv --qrels qrels.txt --bm25 title:0.9,0.4
   treepie eval papers.tp --queries queries.tsv --qrels qrels.txt --run-out run.txt
+  treepie eval papers.tp --queries queries.tsv --qrels qrels.txt --knn v=q.npy --fuse rrf
 
 Queries: an id, a tab, and plain text a line; any of its words may match, in the default fields.
 Judgements, as TREC has them: query, iteration (ignored), document, relevance; above 0 is relevant.
@@ -62,6 +65,17 @@ pub(crate) struct Args {
     #[arg(help_heading = "Order")]
     #[arg(long, value_name = "FIELD:K1,B")]
     bm25: Vec<String>,
+    /// Rank by vectors, of which a file has a row for each query.
+    ///
+    /// The K nearest, 1,000 unless said, as .npy or .fvecs files have the rows: embedding=queries.npy:100. The words of the
+    /// queries count only with --fuse.
+    #[arg(help_heading = "Find")]
+    #[arg(long, value_name = "FIELD=FILE[:K]")]
+    knn: Option<String>,
+    /// Fuse the ranking by words with that by --knn, as search does.
+    #[arg(help_heading = "Order")]
+    #[arg(long, value_name = "rrf[:K]|sum[:WEIGHT]", requires = "knn")]
+    fuse: Option<String>,
     /// Read rules of synonyms for the words of a field from FILE.
     ///
     /// They are for the words of queries; may be given several times.
@@ -89,13 +103,31 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let combined = combined_fields(&args.combined)?;
     let bm25 = bm25_parameters(&args.bm25)?;
     let mut run = args.run_out.as_deref().map(Run::create).transpose()?;
+    let nearest = match &args.knn {
+        Some(typed) => Some(nearest(typed, searcher.schema(), topics.len())?),
+        None => None,
+    };
     let mut measured: Vec<(&str, Measures)> = vec![];
-    for topic in &topics {
+    for (nth, topic) in topics.iter().enumerate() {
         let judged = judgements.get(&topic.id);
         if judged.is_none() && run.is_none() {
             continue;
         }
-        let ranking = rank(&searcher, topic, &args.id_field, &combined, &bm25)?;
+        let nearest = nearest.as_ref().and_then(|all| all.get(nth)).cloned();
+        let words = || any_word(searcher.schema(), searcher.analyzers(), &topic.text, &combined);
+        let (query, fusion) = match (nearest, &args.fuse) {
+            (None, _) => (words()?, None),
+            (Some(nearest), None) => (nearest, None),
+            (Some(nearest), Some(how)) => (words()?, Some(fusion(how, vec![nearest], vec![])?)),
+        };
+        let mut search = searcher.search(&query);
+        for &(field, k1, b) in &bm25 {
+            search = search.bm25(field, k1, b);
+        }
+        if let Some(fusion) = fusion {
+            search = search.fuse(fusion.window(RANKS));
+        }
+        let ranking = rank(search, topic, &args.id_field)?;
         if let Some(judged) = judged {
             let docs: Vec<String> = ranking.iter().map(|(doc, _)| doc.clone()).collect();
             measured.extend(Measures::of(&docs, judged).map(|figures| (&*topic.id, figures)));
@@ -128,19 +160,33 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     Ok(Exit::Done)
 }
 
+/// `embedding=queries.npy:100`: a query for the nearest for each of so many topics.
+fn nearest(typed: &str, schema: &Schema, n_topics: usize) -> Outcome<Vec<Query>> {
+    let wrong = || usage("reading --knn").expected("FIELD=FILE or FIELD=FILE:K");
+    let (name, rest) = typed.split_once('=').ok_or_else(|| wrong().found(format!("'{typed}'")))?;
+    let (file, k) = match rest.rsplit_once(':').map(|(file, k)| (file, k.parse())) {
+        Some((file, Ok(k))) => (file, k),
+        _ => (rest, RANKS as u32),
+    };
+    let params = schema.field(name).and_then(|field| field.kind.vector()).ok_or_else(|| {
+        usage("reading --knn").expected("a vector field of the index").found(format!("'{name}'"))
+    })?;
+    let rows = read_rows(file.as_ref(), name, params.dims)?;
+    if rows.len() != n_topics {
+        let expected = format!("{}, one for each query", output::plural(n_topics, "row"));
+        let error = usage("reading the vectors of queries").expected(expected);
+        return Err(error.found(rows.len().to_string()).in_file(file).into());
+    }
+    Ok(rows.into_iter().map(|row| Query::nearest(name, row, k)).collect())
+}
+
 /// The names of the best documents with their scores, best first.
 fn rank(
-    searcher: &Searcher,
+    search: SearchBuilder<'_>,
     topic: &Topic,
     id_field: &str,
-    combined: &[(String, Boost)],
-    bm25: &[(&str, f32, f32)],
 ) -> Result<Vec<(String, Option<f32>)>, Error> {
-    let query = any_word(searcher.schema(), searcher.analyzers(), &topic.text, combined)?;
-    let mut search = searcher.search(&query).limit(RANKS).total(TotalMode::Unknown);
-    for &(field, k1, b) in bm25 {
-        search = search.bm25(field, k1, b);
-    }
+    let search = search.limit(RANKS).total(TotalMode::Unknown);
     let found = search.fields([id_field]).run()?;
     let mut names = HashSet::new();
     let mut ranking = vec![];

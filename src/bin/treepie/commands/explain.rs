@@ -87,11 +87,17 @@ pub(crate) struct Args {
     #[arg(help_heading = "Plan", hide_short_help = true)]
     #[arg(long, value_enum, value_name = "SOURCE")]
     estimate_from: Option<EstimatesFrom>,
+    /// Compare neighbours with the nearest of all vectors.
+    ///
+    /// For neighbours that were found by a graph; the plan then says how many of the nearest were found.
+    #[arg(help_heading = "Plan", hide_short_help = true)]
+    #[arg(long, requires = "analyze")]
+    recall: bool,
     /// Show why nothing matches.
     ///
     /// The fewest conditions that no document meets together, and what each of them does.
     #[arg(help_heading = "Plan")]
-    #[arg(long, conflicts_with_all = ["analyze", "what_if", "doc", "count", "limit", "offset", "facets", "statistics_of", "top_hits", "collapse", "total", "pattern_terms", "sort", "after", "score", "boosts", "decays", "estimate_from", "ascii", "explain_words"])]
+    #[arg(long, conflicts_with_all = ["analyze", "what_if", "recall", "doc", "count", "limit", "offset", "facets", "statistics_of", "top_hits", "collapse", "total", "pattern_terms", "sort", "after", "score", "boosts", "decays", "estimate_from", "ascii", "explain_words"])]
     why_empty: bool,
     #[command(flatten)]
     shape: PlanArgs,
@@ -234,6 +240,9 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         return Ok(Exit::Done);
     }
     let mut search = search.explainer().documents(args.doc.map(DocId));
+    if args.recall {
+        search = search.recall();
+    }
     if let Some(from) = args.estimate_from {
         search = search.estimate_from(from.into_library());
     }

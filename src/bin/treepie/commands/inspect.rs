@@ -7,7 +7,7 @@ use std::{
 
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Map, Value, json};
-use treepie::inspect::{DiskUsage, Inspector, PostingsInfo};
+use treepie::inspect::{CurvePoint, DiskUsage, GraphInfo, Inspector, PostingsInfo};
 use treepie::{DocId, Error, ErrorKind, Field, FieldKind};
 
 use super::{inspect_io, open, value_to_json};
@@ -124,6 +124,14 @@ enum What {
         #[arg(value_parser = args::whole_number::<u64>)]
         number: u64,
     },
+    /// Vectors of each field by segment: how many, how long, in how many bytes.
+    ///
+    /// Also their graphs: nodes, links, and the recall that was measured by how many nodes a walk keeps.
+    Vectors {
+        /// Only those of a field.
+        #[arg(long, value_name = "FIELD")]
+        field: Option<String>,
+    },
     /// Bytes by part: sections, terms, lists, containers.
     ///
     /// A page also has what could be left out, the largest lists, and what is in memory now.
@@ -201,6 +209,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
             }
             print_postings(&mut out, format, &index, &lists)?;
         }
+        What::Vectors { field } => print_vectors(&mut out, format, &index, field.as_deref())?,
         What::Document { number } => print_document(&mut out, format, &index, number)?,
         What::Storage { .. } => print_storage(&mut out, format, &index, opened.disk_usage()?)?,
         // Needs no index, and was printed above.
@@ -385,6 +394,73 @@ fn print_document(out: &mut Output, format: Format, index: &Inspector, number: u
         }
     }
     Ok(())
+}
+
+fn print_vectors(
+    out: &mut Output,
+    format: Format,
+    index: &Inspector,
+    field: Option<&str>,
+) -> Outcome<()> {
+    let names = [
+        "field",
+        "segment",
+        "dims",
+        "metric",
+        "documents",
+        "with",
+        "without",
+        "vectors",
+        "bytes",
+        "shortest",
+        "longest",
+        "nodes",
+        "links_mean",
+        "links_max",
+        "graph_bytes",
+        "curve",
+    ];
+    let segments = index.segments();
+    let mut table = Table::new(out, format, &names)?;
+    for info in index.vectors(field)? {
+        table.row(vec![
+            json!(info.field),
+            json!(segments.get(info.segment).map(|segment| &segment.id)),
+            json!(info.params.dims),
+            json!(info.params.metric.name()),
+            json!(info.documents),
+            json!(info.with_vectors),
+            json!(info.documents - info.with_vectors),
+            json!(info.vectors),
+            json!(info.bytes),
+            json!(info.lengths.map(|(least, _)| rounded(least))),
+            json!(info.lengths.map(|(_, most)| rounded(most))),
+            json!(info.graph.as_ref().map(|graph| graph.nodes)),
+            json!(info.graph.as_ref().map(|it| rounded(it.links as f64 / it.nodes.max(1) as f64))),
+            json!(info.graph.as_ref().map(|graph| graph.links_max)),
+            json!(info.graph.as_ref().map(|graph| graph.bytes)),
+            curve(info.graph.as_ref(), format),
+        ])?;
+    }
+    Ok(table.finish()?)
+}
+
+/// Recall by effort: in JSON with all that was measured, else as `10 0.9315, 14 0.9561`.
+fn curve(graph: Option<&GraphInfo>, format: Format) -> Value {
+    let Some(GraphInfo { curve, .. }) = graph else { return Value::Null };
+    let point = |it: &CurvePoint| json!({ "ef": it.ef, "recall": it.recall, "distances": it.distances, "hops": it.hops });
+    match format {
+        Format::Json | Format::Jsonl => curve.iter().map(point).collect(),
+        _ => {
+            let points = curve.iter().map(|it| format!("{} {}", it.ef, it.recall));
+            json!(points.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// A length of six digits, as numbers of 32 bits have not many more.
+fn rounded(length: f64) -> f64 {
+    format!("{length:.5e}").parse().unwrap_or(length)
 }
 
 /// Terms of the page, unless told otherwise.

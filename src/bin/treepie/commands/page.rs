@@ -7,7 +7,7 @@ use std::{cmp::Reverse, collections::HashMap, io, io::Write, ops::Range};
 use serde_json::{Map, Value, json};
 use treepie::facet::FacetKind;
 use treepie::highlight::{Highlighter, Marked, Passage, PassageOptions};
-use treepie::search::Relation;
+use treepie::search::{FusedPart, Relation};
 use treepie::{Error, Field, FieldKind, Hit, Hits, Schema};
 
 use super::{columns::Columns, facet, fields_to_json, is_state, statistics, value_to_json};
@@ -259,6 +259,9 @@ impl HitsPage<'_> {
         if let (Some(group), Some(object)) = (&hit.group, object.as_object_mut()) {
             object.insert("group".into(), value_to_json(group));
         }
+        if let (false, Some(object)) = (hit.fused.is_empty(), object.as_object_mut()) {
+            object.insert("fused".into(), hit.fused.iter().map(part_to_json).collect());
+        }
         if self.marked.is_some()
             && is_of_page
             && let Some(object) = object.as_object_mut()
@@ -340,4 +343,9 @@ fn cut(pieces: Vec<(String, bool)>, columns: usize) -> Vec<(String, bool)> {
     }
     shown.push(("…".to_owned(), false));
     shown
+}
+
+/// Part of a score that a branch added.
+fn part_to_json(part: &FusedPart) -> Value {
+    json!({ "branch": part.branch, "rank": part.rank, "score": part.score, "part": part.part })
 }

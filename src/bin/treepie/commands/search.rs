@@ -13,13 +13,14 @@ use treepie::{
 use super::{
     DatesArgs, batches, bm25_parameters,
     calibrate::CostsArgs,
-    check_field, combined_fields, explain, facet, facet_tree, in_query, is_state,
-    lossy_text_or_stdin, open_with,
+    check_field, combined_fields, explain, facet, facet_tree,
+    fusion::FusionArgs,
+    in_query, is_state, lossy_text_or_stdin, open_with,
     page::{HitsPage, mark, say_why_stopped, shown_fields},
     parse_leniently, parse_query, say_remarks,
     score::{Scoring, sort_keys},
     statistics, text_or_stdin,
-    vectors::VectorArgs,
+    vectors::{VectorArgs, filtered_by},
     why_empty,
 };
 use crate::{
@@ -170,7 +171,7 @@ pub(crate) struct PlanArgs {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["query", "limit", "offset", "facets", "statistics_of", "top_hits", "selections", "collapse", "total", "and", "lenient", "params", "knn", "combined", "pattern_terms", "statistics", "sort", "after", "score", "boosts", "decays", "bm25", "timeout", "max_memory"]
+        conflicts_with_all = ["query", "limit", "offset", "facets", "statistics_of", "top_hits", "selections", "collapse", "total", "and", "lenient", "params", "knn", "fuse", "lists", "window", "combined", "pattern_terms", "statistics", "sort", "after", "score", "boosts", "decays", "bm25", "timeout", "max_memory"]
     )]
     pub(crate) request: Option<PathBuf>,
     /// Require all words, not any of them.
@@ -199,6 +200,8 @@ pub(crate) struct PlanArgs {
     pub(crate) synonyms: Vec<String>,
     #[command(flatten)]
     vectors: VectorArgs,
+    #[command(flatten)]
+    fusion: FusionArgs,
     #[command(flatten)]
     dates: DatesArgs,
     /// Sort by fields, _score or an expression.
@@ -354,7 +357,7 @@ impl PlanArgs {
             }
             false => parse_query(text, self.and, schema, &self.dates)?,
         };
-        self.vectors.apply(query.in_combined_fields(fields).in_copies(schema)?)
+        self.vectors.with_parameters(query.in_combined_fields(fields).in_copies(schema)?)
     }
 
     /// Request of a file, or else the query that was typed.
@@ -392,17 +395,27 @@ impl PlanArgs {
         match asked {
             Asked::Typed(text) => {
                 let query = self.query(text, schema, global)?;
+                let nearest = self.vectors.nearest()?;
+                let (query, beside) = match self.fusion.is_given() {
+                    true => (query, nearest),
+                    false => (filtered_by(query, nearest), vec![]),
+                };
                 let request = SearchRequest::new(&query).into_owned();
-                let search = searcher.search_for(request);
+                let search = self.fusion.apply(searcher.search_for(request), beside)?;
                 match self.selections.is_empty() {
                     true => self.apply(search, schema),
                     false => self.apply(self.selected(search, searcher)?, schema),
                 }
             }
             Asked::Request(request) => {
-                let query = request.query().clone().at(schema, &self.dates.dates())?;
-                let request = SearchRequest::clone(request).with_query(query.in_copies(schema)?);
-                Ok(searcher.search_for(request))
+                let dates = self.dates.dates();
+                let read = |query: Query| query.at(schema, &dates)?.in_copies(schema);
+                let query = read(request.query().clone())?;
+                let whole = SearchRequest::clone(request).with_query(query);
+                Ok(searcher.search_for(match request.fusion() {
+                    Some(fusion) => whole.fuse(fusion.clone().map_queries(read)?),
+                    None => whole,
+                }))
             }
         }
     }

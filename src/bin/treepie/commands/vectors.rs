@@ -1,6 +1,6 @@
 //! Vectors of the command line: `--param v=@q.json`, `--knn embedding=@q.json:10`.
 
-use treepie::query::{Query, QueryVector};
+use treepie::query::{GroupBuilder, Query, QueryVector};
 use treepie::{DocId, Error};
 
 use crate::failure::{Outcome, read_text, usage};
@@ -16,16 +16,18 @@ pub(crate) struct VectorArgs {
     params: Vec<String>,
     /// Find the K documents with the vectors nearest to another.
     ///
-    /// The query then only filters, with * for all documents. The vector is in a file,
-    /// embedding=@q.json:10, a list, embedding=[0.5,-1]:10, or that of a document, embedding=doc:15212:10.
+    /// The query then only filters, with * for all documents, unless --fuse makes one page of both. The vector is in a file,
+    /// embedding=@q.json:10, a list, embedding=[0.5,-1]:10, or that of a document, embedding=doc:15212:10. Behind K may
+    /// stand the part of them that is to be found, embedding=@q.json:10,recall=.99, how many vectors a walk keeps, ef=200, or
+    /// exact, for comparing all; by default recall=.95. May be given several times.
     #[arg(help_heading = "Find", hide_short_help = true)]
-    #[arg(long, value_name = "FIELD=VECTOR:K")]
-    knn: Option<String>,
+    #[arg(long, value_name = "FIELD=VECTOR:K[,recall=N]")]
+    knn: Vec<String>,
 }
 
 impl VectorArgs {
-    /// The query with what these options say of vectors.
-    pub(super) fn apply(&self, query: Query) -> Outcome<Query> {
+    /// The query with vectors in place of their names.
+    pub(super) fn with_parameters(&self, query: Query) -> Outcome<Query> {
         let mut vectors = vec![];
         for typed in &self.params {
             let Some((name, vector)) = typed.split_once('=') else {
@@ -34,26 +36,51 @@ impl VectorArgs {
             };
             vectors.push((name, numbers("--param", vector)?));
         }
-        let query = if vectors.is_empty() { query } else { query.with_vectors(vectors)? };
-        let Some(typed) = &self.knn else { return Ok(query) };
-        let wrong = || {
-            usage("reading --knn")
-                .expected("FIELD=@FILE:K, FIELD=[NUMBER,…]:K or FIELD=doc:NUMBER:K")
-                .found(format!("'{typed}'"))
-        };
-        let (field, rest) = typed.split_once('=').ok_or_else(wrong)?;
-        let (vector, k) = rest.rsplit_once(':').ok_or_else(wrong)?;
-        let k: u32 = k.parse().map_err(|_| wrong())?;
-        let vector = match vector.strip_prefix("doc:") {
-            Some(doc) => QueryVector::Document(DocId(doc.parse().map_err(|_| wrong())?)),
-            None => numbers("--knn", vector)?.into(),
-        };
-        let nearest = Query::nearest(field, vector, k);
-        Ok(match query {
-            Query::All => nearest,
-            query => Query::boolean().filter(query).must(nearest).build(),
-        })
+        Ok(if vectors.is_empty() { query } else { query.with_vectors(vectors)? })
     }
+
+    /// Queries for the nearest, one for each option.
+    pub(super) fn nearest(&self) -> Outcome<Vec<Query>> {
+        self.knn.iter().map(|typed| nearest(typed)).collect()
+    }
+}
+
+/// The nearest among all that a query matches.
+pub(super) fn filtered_by(query: Query, nearest: Vec<Query>) -> Query {
+    match (query, nearest.is_empty()) {
+        (query, true) => query,
+        (Query::All, false) => Query::all_of(nearest),
+        (query, false) => {
+            nearest.into_iter().fold(Query::boolean().filter(query), GroupBuilder::must).build()
+        }
+    }
+}
+
+/// `embedding=@q.json:10,recall=.99`.
+fn nearest(typed: &str) -> Outcome<Query> {
+    let wrong = || {
+        usage("reading --knn")
+            .expected(
+                "FIELD=@FILE:K, FIELD=[NUMBER,…]:K or FIELD=doc:NUMBER:K, with ,recall=N, ,ef=N or ,exact behind K",
+            )
+            .found(format!("'{typed}'"))
+    };
+    let (field, rest) = typed.split_once('=').ok_or_else(wrong)?;
+    let (vector, k) = rest.rsplit_once(':').ok_or_else(wrong)?;
+    let (k, effort) = k.split_once(',').map_or((k, None), |(k, effort)| (k, Some(effort)));
+    let k: u32 = k.parse().map_err(|_| wrong())?;
+    let vector = match vector.strip_prefix("doc:") {
+        Some(doc) => QueryVector::Document(DocId(doc.parse().map_err(|_| wrong())?)),
+        None => numbers("--knn", vector)?.into(),
+    };
+    let nearest = Query::nearest(field, vector, k);
+    Ok(match effort.map(|effort| effort.split_once('=').unwrap_or((effort, ""))) {
+        None => nearest,
+        Some(("exact", "")) => nearest.exact(),
+        Some(("recall", recall)) => nearest.recall(recall.parse().map_err(|_| wrong())?),
+        Some(("ef", n)) => nearest.ef(n.parse().map_err(|_| wrong())?),
+        Some(_) => return Err(wrong().into()),
+    })
 }
 
 /// A list of numbers, or that of a file.

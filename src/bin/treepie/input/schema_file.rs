@@ -25,6 +25,7 @@
 //! type = "vector"
 //! dims = 384           # numbers of each; vector only
 //! metric = "cosine"    # cosine | dot | l2; default cosine, vector only
+//! graph = "auto"       # auto | none; default auto: segments of many vectors have one; vector only
 //! [fields."brand.text"]
 //! type = "text"
 //! copy_of = "brand"    # also has the values of this field; text and keyword only, never stored
@@ -202,7 +203,7 @@ impl File<'_> {
         let (mut positions, mut frequencies) = (None, true);
         let (mut text_only, mut copy_of) = (None, None);
         let (mut scale, mut column, mut separator, mut zone) = (None, None, None, None);
-        let (mut normalizer, mut dims, mut metric) = (None, None, None);
+        let (mut normalizer, mut dims, mut metric, mut graph) = (None, None, None, None);
         for (key, span, value) in in_order(self.table(value, span, name)?) {
             match key {
                 "type" => kind = Some(self.kind(value, span)?),
@@ -240,6 +241,7 @@ impl File<'_> {
                 "separator" => separator = Some((self.character(value, &span, key)?, span)),
                 "dims" => dims = Some((self.dims(value, &span)?, span)),
                 "metric" => metric = Some((self.metric(value, &span)?, span)),
+                "graph" => graph = Some((self.graph(value, &span)?, span)),
                 "zone" => zone = Some((self.zone(value, &span, key)?, span)),
                 // Columns of keywords are for facets.
                 "column" | "facet" => {
@@ -248,7 +250,7 @@ impl File<'_> {
                 // Read by others.
                 key if settings_file::KEYS_OF_FIELDS.contains(&key) => {}
                 _ => {
-                    let known = "type, stored, many, copy_of, null_words, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, normalizer, scale, separator, zone, dims, metric, column, from, date_format, decimal_comma, thousands_comma or split";
+                    let known = "type, stored, many, copy_of, null_words, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, normalizer, scale, separator, zone, dims, metric, graph, column, from, date_format, decimal_comma, thousands_comma or split";
                     return Err(self.unknown(span, key, known));
                 }
             }
@@ -281,7 +283,7 @@ impl File<'_> {
                     .found(format!("it in a {} field", kind.name())));
             }
         };
-        let kind = self.of_vectors(kind, (name, span), dims, metric)?;
+        let kind = self.of_vectors(kind, (name, span), dims, metric, graph)?;
         field.kind = match (kind, separator) {
             (FieldKind::Path { .. }, Some((separator, _))) => FieldKind::Path { separator },
             (kind, None) => kind,

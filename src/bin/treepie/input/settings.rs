@@ -416,6 +416,17 @@ pub(crate) fn separator(typed: &str) -> Result<char, String> {
     }
 }
 
+/// A separator of vectors, which are lists of numbers or base64.
+pub(crate) fn separator_of_vectors(typed: &str) -> Result<char, String> {
+    let is_inside = |c: char| c.is_whitespace() || ",[]+-./=".contains(c);
+    match separator(typed)? {
+        c if is_inside(c) => {
+            Err("expected a character that is in no list of numbers and no base64".to_owned())
+        }
+        c => Ok(c),
+    }
+}
+
 /// A delimiter as it is typed: one character, or `\t`, or the word tab.
 pub(crate) fn delimiter(typed: &str) -> Result<u8, String> {
     let delimiter = match typed {

@@ -147,7 +147,13 @@ fn of_field(
                 let expected = format!("'many = true' beside '{key}', for more than one value");
                 return Err(file.wrong(span).expected(expected).found("a field of one value"));
             }
-            "split" => own.split = Some(named(file, value, &span, key, settings::separator)?),
+            "split" => {
+                let separator = match kind.vector() {
+                    Some(_) => settings::separator_of_vectors,
+                    None => settings::separator,
+                };
+                own.split = Some(named(file, value, &span, key, separator)?);
+            }
             _ => {}
         }
     }

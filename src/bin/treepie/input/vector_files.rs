@@ -62,11 +62,7 @@ impl VectorFiles {
                 let expected = usage("reading --vectors").expected("one file of each field");
                 return Err(expected.found(format!("'{field}' twice")));
             }
-            let file = File::open(path).map_err(unread(READING, path))?;
-            let len = file.metadata().ok().filter(|it| it.is_file()).map(|it| it.len());
-            let from = BufReader::with_capacity(BUFFER_BYTES, file);
-            let rows = Rows::open(from, len, field, path, params.dims);
-            opened.push(rows.map_err(|error| error.in_file(path))?);
+            opened.push(Rows::of_file(field, path, params.dims)?);
         }
         Ok(VectorFiles(opened))
     }
@@ -89,16 +85,9 @@ impl VectorFiles {
         for rows in &mut self.0 {
             let numbers = rows.next().map_err(|error| error.in_file(&rows.path))?;
             let Some(document) = document.as_deref_mut() else { continue };
-            match numbers.iter().position(|number| !number.is_finite()) {
-                None => document.push(&*rows.field, numbers),
-                Some(at) => {
-                    let what =
-                        format!("reading row {} of the vectors of '{}'", rows.n_read, rows.field);
-                    let error = Error::new(ErrorKind::Document, what).expected("finite numbers");
-                    read = Err(error
-                        .found(format!("{}, number {} of {}", numbers[at], at + 1, numbers.len()))
-                        .in_file(&rows.path));
-                }
+            match rows.finite(numbers) {
+                Ok(numbers) => document.push(&*rows.field, numbers),
+                Err(error) => read = Err(error.in_file(&rows.path)),
             }
         }
         Ok(read)
@@ -110,6 +99,20 @@ impl VectorFiles {
             .iter_mut()
             .try_for_each(|rows| rows.expect_end().map_err(|error| error.in_file(&rows.path)))
     }
+}
+
+/// All rows of a file, which are compared with the vectors of a field.
+pub(crate) fn read_rows(path: &Path, field: &str, dims: u16) -> Result<Vec<Vec<f32>>, Error> {
+    let mut rows = Rows::of_file(field, path, dims)?;
+    let mut read = vec![];
+    let mut next = || match rows.row()? {
+        Some(numbers) => rows.finite(numbers).map(Some),
+        None => Ok(None),
+    };
+    while let Some(numbers) = next().map_err(|error| error.in_file(path))? {
+        read.push(numbers);
+    }
+    Ok(read)
 }
 
 /// Rows of a file, one after the other.
@@ -160,6 +163,15 @@ fn wrong(what: impl Into<String>) -> Error {
     Error::new(ErrorKind::Document, what)
 }
 
+impl Rows<BufReader<File>> {
+    fn of_file(field: &str, path: &Path, dims: u16) -> Result<Self, Error> {
+        let file = File::open(path).map_err(unread(READING, path))?;
+        let len = file.metadata().ok().filter(|it| it.is_file()).map(|it| it.len());
+        let from = BufReader::with_capacity(BUFFER_BYTES, file);
+        Rows::open(from, len, field, path, dims).map_err(|error| error.in_file(path))
+    }
+}
+
 impl<R: Read> Rows<R> {
     /// Reads what is before the rows, and compares it with the field and with the bytes that there are.
     fn open(
@@ -185,10 +197,17 @@ impl<R: Read> Rows<R> {
     /// The next row; an error if there is none.
     fn next(&mut self) -> Result<Vec<f32>, Error> {
         let n_before = self.n_read;
-        if self.n_rows == Some(n_before) || !self.fill()? {
-            return Err(wrong(format!("{READING} of '{}'", self.field))
+        self.row()?.ok_or_else(|| {
+            wrong(format!("{READING} of '{}'", self.field))
                 .expected("a row for each document")
-                .found(format!("{n_before} rows, and more documents")));
+                .found(format!("{n_before} rows, and more documents"))
+        })
+    }
+
+    /// The next row, if there is one.
+    fn row(&mut self) -> Result<Option<Vec<f32>>, Error> {
+        if self.n_rows == Some(self.n_read) || !self.fill()? {
+            return Ok(None);
         }
         self.n_read += 1;
         let mut numbers = &self.bytes[..];
@@ -196,16 +215,13 @@ impl<R: Read> Rows<R> {
             let (head, behind) = numbers.split_first_chunk().unwrap_or((&[0; 4], &[]));
             let dims = i32::from_le_bytes(*head);
             if usize::try_from(dims) != Ok(self.dims) {
-                return Err(wrong(format!(
-                    "reading row {} of the vectors of '{}'",
-                    self.n_read, self.field
-                ))
-                .expected(format!("{} numbers, as the schema says", self.dims))
-                .found(dims.to_string()));
+                return Err(wrong(self.reading_row(self.n_read))
+                    .expected(format!("{} numbers, as the schema says", self.dims))
+                    .found(dims.to_string()));
             }
             numbers = behind;
         }
-        Ok(match self.layout {
+        Ok(Some(match self.layout {
             Layout::Npy(Bits::F16) => {
                 numbers.as_chunks().0.iter().map(|it| f32_of_f16(u16::from_le_bytes(*it))).collect()
             }
@@ -213,7 +229,20 @@ impl<R: Read> Rows<R> {
                 numbers.as_chunks().0.iter().map(|it| f64::from_le_bytes(*it) as f32).collect()
             }
             _ => numbers.as_chunks().0.iter().map(|it| f32::from_le_bytes(*it)).collect(),
-        })
+        }))
+    }
+
+    fn reading_row(&self, row: u64) -> String {
+        format!("reading row {row} of the vectors of '{}'", self.field)
+    }
+
+    /// The numbers of the row that was read last, if they are finite.
+    fn finite(&self, numbers: Vec<f32>) -> Result<Vec<f32>, Error> {
+        let Some(at) = numbers.iter().position(|number| !number.is_finite()) else {
+            return Ok(numbers);
+        };
+        let error = wrong(self.reading_row(self.n_read)).expected("finite numbers");
+        Err(error.found(format!("{}, number {} of {}", numbers[at], at + 1, numbers.len())))
     }
 
     /// Reads the bytes of the next row; whether there are any.
@@ -223,12 +252,9 @@ impl<R: Read> Rows<R> {
         let read = (&mut self.from).take(row_len as u64).read_to_end(&mut self.bytes);
         match read.map_err(|error| Error::io(READING, error))? {
             0 if self.n_rows.is_none() => Ok(false),
-            n if n < row_len => {
-                let row = self.n_read + 1;
-                Err(wrong(format!("reading row {row} of the vectors of '{}'", self.field))
-                    .expected(format!("{row_len} bytes"))
-                    .found(format!("{n}, and the end of the file")))
-            }
+            n if n < row_len => Err(wrong(self.reading_row(self.n_read + 1))
+                .expected(format!("{row_len} bytes"))
+                .found(format!("{n}, and the end of the file"))),
             _ => Ok(true),
         }
     }

@@ -7,7 +7,8 @@
 //! beforehand but sets, so a word that must not be there costs a look into the blocks that are good enough.
 //!
 //! If one word must be there and others only add to its score, or must not be there, documents with that word alone are
-//! found as if it were the whole query ([`required`]).
+//! found as if it were the whole query, or, where many are wanted, all of its documents are looked up in the other lists
+//! ([`required`]).
 //!
 //! If texts are short, the score of one word alone is soon known to be not good enough
 //! ([`tie_cache`](super::tie_cache)).
@@ -84,6 +85,9 @@ impl<'s> OpenTree<'s> {
         };
         let mut pruning = Pruning::default();
         required.raise(tree, top)?;
+        if required.offer_each(tree, top, scratch, &mut pruning)? {
+            return Ok(pruning.by(ListsKernel::RequiredEach, 0));
+        }
         let memory = &mut scratch.tree.required;
         if let Some(root) = &required.with_others
             && !required.offer_with_few(tree, top, memory, &mut pruning)?

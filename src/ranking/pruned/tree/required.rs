@@ -11,15 +11,22 @@ use crate::error::Result;
 use crate::format::ranked::RankedList;
 use crate::ids::DocId;
 use crate::plan::ListsKernel;
+use crate::plan::in_window::looking_each_up_pays;
+use crate::ranking::pruned::batch::Others;
+use crate::ranking::pruned::bounds::ScoreQuantizer;
+use crate::ranking::pruned::parts::Opened;
 use crate::ranking::pruned::pruning::Pruning;
+use crate::ranking::pruned::query::{Query, Run};
 use crate::ranking::pruned::reached;
 use crate::ranking::pruned::scratch::Scratch;
 use crate::ranking::pruned::single_term::{ExcludedDocs, Scan};
 use crate::ranking::pruned::sum::{Readers, Sum};
 use crate::ranking::pruned::tie_cache::TieCache;
 use crate::ranking::top::Top;
+use crate::recycle::recycled;
 use crate::weight::node::Node;
 use smallvec::SmallVec;
+use std::cmp::Reverse;
 
 /// Numbers of a few terms or clauses.
 type Numbers = SmallVec<[usize; 4]>;
@@ -73,6 +80,63 @@ impl RequiredFirst {
             RankedList::Long(list) if self.must_not.is_empty() => reached::raise(clause, list, top),
             _ => Ok(()),
         }
+    }
+
+    /// Offers the documents of the required word that can be among the best, each looked up in the others, if there are so few that bounds
+    /// of blocks would leave out little; whether that is so.
+    pub(super) fn offer_each(
+        &self,
+        tree: &Tree<'_>,
+        top: &mut Top,
+        scratch: &mut Scratch,
+        pruning: &mut Pruning,
+    ) -> Result<bool> {
+        let Tree { clauses, base, .. } = tree;
+        let RankedList::Long(required) = &clauses[self.must].list else { return Ok(false) };
+        let Scratch { parts, opened, blocks, readers: memory, .. } = scratch;
+        let is_short = |nth: &usize| matches!(clauses[*nth].list, RankedList::Short(_));
+        let (n, are_rare) = (required.list().cardinality(), self.should.iter().all(is_short));
+        if !looking_each_up_pays(n, are_rare, tree.n_docs, top.k()) {
+            return Ok(false);
+        }
+        parts.take_stock(clauses, |_| false, true, top)?;
+        let most = (0..clauses.len()).map(|nth| parts.best(nth)).sum();
+        let Some(scale) = ScoreQuantizer::of(most, clauses.len()) else { return Ok(false) };
+        let first_filter = clauses.len() - self.must_not.len();
+        parts.weigh(&scale);
+        parts.filter_by(first_filter);
+        parts.divide(clauses, 1, 0);
+        parts.keep_those_of(self.must);
+        // Good ones first, so that few of the others are opened.
+        parts.windows.sort_by_key(|window| Reverse(window.bound));
+        pruning.windows_considered += parts.windows.len() as u64;
+        let mut readers = Readers::new(memory);
+        let query = Query { clauses, scale, base: *base, offered: &[], first_filter };
+        let mut run = Run { query, readers: &mut readers, pruning: std::mem::take(pruning) };
+        let mut of_window = recycled(std::mem::take(opened));
+        blocks.common.start();
+        for window in &parts.windows {
+            if window.bound < scale.limit(top.threshold()) {
+                run.pruning.windows_skipped += 1;
+                continue;
+            }
+            of_window.clear();
+            parts.open(clauses, window, &mut of_window)?;
+            let n_documents = of_window[0].n_postings();
+            budget::work(ns::WINDOW_BOUNDS * clauses.len() as u64)?;
+            budget::work(ns::DOC_REQUIRED * u64::from(n_documents))?;
+            let numbers: Numbers = (1..of_window.len()).collect();
+            let adds = |part: &&Opened<'_, '_>| part.clause < first_filter;
+            let n_optional = of_window.iter().filter(adds).count() - 1;
+            let (optional, done) = numbers.split_at(n_optional);
+            let lead = (0, Others { required: &[], optional, done });
+            blocks.common.offer_lead(&mut run, (window.key, None), &of_window, lead, top)?;
+        }
+        *pruning = run.pruning;
+        pruning.postings += readers.n_postings;
+        *opened = recycled(of_window);
+        *memory = readers.recycle();
+        Ok(true)
     }
 
     /// Offers the documents that have one of the others, too, if these are in few documents each; whether that is

@@ -5,7 +5,7 @@ use crate::doc_id_set::DocIdSet;
 use crate::format::lengths::score_part;
 use crate::ids::{DocId, FieldId};
 use crate::look_ups::LookUps;
-use crate::plan::Shape;
+use crate::plan::{ListsKernel, Shape};
 use crate::query::{Logical, Normal, PhraseSpec, Proximity};
 use crate::ranking::pruned::tests::{Corpus, FIELDS, Random, long_texts, titles};
 use crate::ranking::pruned::{Pruning, Scratch, WINDOW};
@@ -387,17 +387,22 @@ fn one_required_word_and_others_agree_with_scoring_everything() {
         let unusual = Parameters { k1: 0.9, b: 0.4 };
         let naive = [usual, unusual].map(|parameters| Naive::new(&corpus, parameters));
         let mut queries = Queries::new(&corpus, seed);
-        let mut scratch = Scratch::default();
+        let (mut scratch, mut all) = (Scratch::default(), Pruning::default());
         for nth in 0..24 {
             let mut term = || {
                 let ((field, term), boost) = (queries.word(), queries.boost());
                 Logical::Term { field, term: term.into(), boost }
             };
             let (must, should) = (vec![term()], (0..1 + nth % 5).map(|_| term()).collect());
-            let query = Logical::Sum { must, should, must_not: vec![], minimum: 0 };
+            let (field, term) = queries.word();
+            let not = Normal::Term { field, term: term.into() };
+            let must_not = if nth % 3 == 2 { vec![not] } else { vec![] };
+            let query = Logical::Sum { must, should, must_not, minimum: 0 };
             let at = nth / 5 % 2;
-            naive[at].check(&query, [usual, unusual][at], &mut scratch);
+            all += naive[at].check(&query, [usual, unusual][at], &mut scratch);
         }
+        let mut taken = all.kernels.taken().map(|(kernel, _)| kernel);
+        assert!(taken.any(|kernel| kernel == ListsKernel::RequiredEach), "seed {seed}");
     }
 }
 

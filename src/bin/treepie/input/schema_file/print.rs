@@ -101,6 +101,9 @@ fn print_all<'w>(
             if params.metric != Metric::default() {
                 let _ = writeln!(text, "metric = \"{}\"", params.metric.name());
             }
+            if !params.graph {
+                text.push_str("graph = \"none\"\n");
+            }
         }
         if let Some(zone) = &field.zone {
             let _ = writeln!(text, "zone = {}", toml::Value::from(zone.as_str()));

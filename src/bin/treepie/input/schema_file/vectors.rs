@@ -12,13 +12,14 @@ use super::File;
 type Said<T> = Option<(T, Range<usize>)>;
 
 impl File<'_> {
-    /// The kind of a field with its dimensions and metric; they are refused of another kind.
+    /// The kind of a field with its dimensions, metric and graphs; they are refused of another kind.
     pub(super) fn of_vectors(
         &self,
         kind: FieldKind,
         (name, span): (&str, &Range<usize>),
         dims: Said<u16>,
         metric: Said<Metric>,
+        graph: Said<bool>,
     ) -> Result<FieldKind, Error> {
         if let FieldKind::Vector(_) = kind {
             let Some((dims, _)) = dims else {
@@ -28,10 +29,12 @@ impl File<'_> {
                     .found(format!("the vector field '{name}' without it")));
             };
             let metric = metric.map_or(Metric::default(), |(metric, _)| metric);
-            return Ok(FieldKind::Vector(VectorParams::new(dims, metric)));
+            let graph = graph.is_none_or(|(graph, _)| graph);
+            return Ok(FieldKind::Vector(VectorParams::new(dims, metric).graph(graph)));
         }
         let dims = dims.map(|(_, span)| ("dims", span));
-        match dims.or_else(|| metric.map(|(_, span)| ("metric", span))) {
+        let metric = metric.map(|(_, span)| ("metric", span));
+        match dims.or(metric).or_else(|| graph.map(|(_, span)| ("graph", span))) {
             None => Ok(kind),
             Some((key, span)) => Err(self
                 .wrong(span)
@@ -48,6 +51,18 @@ impl File<'_> {
                 .wrong(span.clone())
                 .expected(format!("1 to {VECTOR_DIMS_MAX} for 'dims'"))
                 .found(dims.to_string())),
+        }
+    }
+
+    pub(super) fn graph(&self, value: &DeValue<'_>, span: &Range<usize>) -> Result<bool, Error> {
+        match value.as_str() {
+            Some("auto") => Ok(true),
+            Some("none") => Ok(false),
+            Some(other) => Err(self
+                .wrong(span.clone())
+                .expected("auto or none for 'graph'")
+                .found(format!("'{other}'"))),
+            None => Err(self.kind_of(span.clone(), "graph", "auto or none", value)),
         }
     }
 
@@ -72,14 +87,15 @@ mod tests {
     #[test]
     fn fields_of_vectors_are_read_and_printed() {
         let text = "[fields.v]\ntype = \"vector\"\ndims = 384\n\
-                    [fields.w]\ntype = \"vector\"\ndims = 2\nmetric = \"l2\"\nstored = false\nmany = true\n";
+                    [fields.w]\ntype = \"vector\"\ndims = 2\nmetric = \"l2\"\ngraph = \"none\"\nstored = false\nmany = true\n";
         let of = |dims, metric| FieldKind::Vector(VectorParams::new(dims, metric));
-        let w = Field::new("w", of(2, Metric::L2)).stored(false).many(true);
+        let w = FieldKind::Vector(VectorParams::new(2, Metric::L2).graph(false));
+        let w = Field::new("w", w).stored(false).many(true);
         let v = Field::new("v", of(384, Metric::Cosine));
         let schema = Schema::builder().field(v).field(w).build().unwrap();
         assert_eq!(parse(text).unwrap(), schema);
         assert_eq!(print(&schema), text);
-        let metric = text.replace("384", "384\nmetric = \"cosine\"");
+        let metric = text.replace("384", "384\nmetric = \"cosine\"\ngraph = \"auto\"");
         assert_eq!(parse(&metric).unwrap(), schema);
     }
 
@@ -98,6 +114,12 @@ mod tests {
                 "one of cosine, dot, l2 for 'metric', found 'euclid' (line 4)",
             ),
             ("type = \"vector\"\ndims = 8\nmetric = 2", "one of cosine, dot, l2 for 'metric'"),
+            (
+                "type = \"vector\"\ndims = 8\ngraph = \"hnsw\"",
+                "auto or none for 'graph', found 'hnsw' (line 4)",
+            ),
+            ("type = \"vector\"\ndims = 8\ngraph = true", "auto or none for 'graph'"),
+            ("type = \"text\"\ngraph = \"none\"", "'graph' in vector fields only"),
             (
                 "type = \"keyword\"\ndims = 8",
                 "'dims' in vector fields only, found it in a keyword field (line 3)",

@@ -1,0 +1,303 @@
+//! Links of a graph: for each node the others that it leads to.
+//!
+//! Written by [`LinksWriter`], read by [`Links`].
+//!
+//! # Layout
+//!
+//! Two sections of a field. Integers are little-endian.
+//!
+//! The LINKS section has for each node:
+//!
+//! ```text
+//! offset  size  field    meaning
+//!      0     1  n_links  u8, at most 64
+//!      1     *  lengths  2 bits for each link, the first lowest: bytes of its gap less one; up to a whole byte
+//!      *     *  gaps     1 to 4 bytes for each: the first link less the node, zigzag; each other less the link
+//!                        before and 1
+//! ```
+//!
+//! The LINKS_AT section has for each 64 nodes a u64, where the first of them begins, and for each of them a u16, where it ends,
+//! counted from there.
+//!
+//! # Example
+//!
+//! Three nodes: the first leads to the others, the second nowhere, the third to the first:
+//!
+//! ```text
+//! 0000  02 00 02 00 00 01 00 03  00 00 00 00 00 00 00 00
+//! 0010  04 00 05 00 08 00
+//! ```
+//!
+//! The last fourteen bytes are the other section.
+//!
+//! # Invariants
+//!
+//! - L1: links ascend, and none leads beyond the nodes or to the node that it begins at.
+//! - L2: each node can be reached from those of the upper levels.
+//!
+//! # Checks
+//!
+//! Opening compares the length of LINKS_AT with the number of nodes. Reading refuses more than 64 links, other lengths
+//! than the node has bytes, and whatever is against L1. `verify` proves L1 and L2; a node that is not reached is not found
+//! by walks.
+//!
+//! # Cost
+//!
+//! 32 links of a graph of a hundred thousand nodes take some 65 bytes, as numbers 128; finding where they begin 2.1 a node and two reads.
+//!
+//! # Versions
+//!
+//! 1: as above.
+//!
+//! # Why
+//!
+//! Nodes that are near each other have numbers near each other, so that gaps are short. Lengths stand apart from gaps so
+//! that no branch depends on a byte before.
+
+use super::DEGREE_MAX;
+use crate::bytes::{Source, array_at};
+use crate::error::{Error, Result};
+
+const GROUP: u32 = 64;
+const START_LEN: u64 = size_of::<u64>() as u64;
+const END_LEN: u64 = size_of::<u16>() as u64;
+const GROUP_LEN: u64 = START_LEN + GROUP as u64 * END_LEN;
+
+/// Writes nodes one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct LinksWriter {
+    /// Bytes of LINKS so far.
+    len: u64,
+    n_nodes: u32,
+    group_start: u64,
+    at: Vec<u8>,
+}
+
+impl LinksWriter {
+    /// Adds the links of the next node, ascending, at most [`DEGREE_MAX`].
+    pub(crate) fn add(&mut self, links: &[u32], out: &mut Vec<u8>) {
+        debug_assert!(links.len() <= DEGREE_MAX && links.is_sorted());
+        let (start, node) = (out.len(), self.n_nodes);
+        if node.is_multiple_of(GROUP) {
+            self.group_start = self.len;
+            self.at.extend(self.len.to_le_bytes());
+        }
+        out.push(links.len() as u8);
+        let lengths = out.len();
+        out.resize(lengths + links.len().div_ceil(4), 0);
+        let mut before: Option<u32> = None;
+        for (nth, link) in links.iter().enumerate() {
+            let gap = match before.replace(*link) {
+                None => zigzag(i64::from(*link) - i64::from(node)),
+                Some(before) => u64::from(link - before - 1),
+            };
+            let len = gap_len(gap);
+            out.extend(gap.to_le_bytes().iter().take(len));
+            if let Some(byte) = out.get_mut(lengths + nth / 4) {
+                *byte |= (len as u8 - 1) << (nth % 4 * 2);
+            }
+        }
+        self.len += (out.len() - start) as u64;
+        self.n_nodes += 1;
+        self.at.extend(((self.len - self.group_start) as u16).to_le_bytes());
+    }
+
+    /// The other section.
+    pub(crate) fn finish(self) -> Vec<u8> {
+        self.at
+    }
+}
+
+/// Bytes of a gap. A first link that is half of all numbers away is written modulo 2³².
+fn gap_len(gap: u64) -> usize {
+    ((u64::BITS - gap.leading_zeros()).div_ceil(8) as usize).clamp(1, 4)
+}
+
+fn zigzag(difference: i64) -> u64 {
+    ((difference << 1) ^ (difference >> 63)) as u64
+}
+
+fn unzigzag(gap: u64) -> i64 {
+    (gap >> 1) as i64 ^ -((gap & 1) as i64)
+}
+
+/// The links of a field, read where they lie.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Links<S> {
+    source: S,
+    at: S,
+    n_nodes: u32,
+}
+
+impl<'s, S: Source<'s>> Links<S> {
+    /// Opens the sections of a graph of so many nodes.
+    pub(crate) fn open(source: S, at: S, n_nodes: u32) -> Result<Self> {
+        let n_groups = u64::from(n_nodes.div_ceil(GROUP));
+        let expected = n_groups * START_LEN + u64::from(n_nodes) * END_LEN;
+        super::expect_len(at, expected, "opening the links of vectors")?;
+        Ok(Links { source, at, n_nodes })
+    }
+
+    /// Bytes of the links of a node.
+    fn range(&self, node: u32) -> Result<std::ops::Range<u64>> {
+        let group = u64::from(node / GROUP) * GROUP_LEN;
+        let start = self.at.bytes(group..group + START_LEN)?;
+        let start = array_at(&start, 0).map_or(0, u64::from_le_bytes);
+        let nth = u64::from(node % GROUP);
+        // The end of the node before, if there is one in the group, and its own.
+        let before = nth.saturating_sub(1);
+        let at = group + START_LEN;
+        let ends = self.at.bytes(at + before * END_LEN..at + (nth + 1) * END_LEN)?;
+        let end = |at: usize| u64::from(array_at(&ends, at).map_or(0, u16::from_le_bytes));
+        let (from, to) = if nth == 0 { (0, end(0)) } else { (end(0), end(END_LEN as usize)) };
+        match from < to && start.checked_add(to).is_some_and(|end| end <= self.source.len()) {
+            true => Ok(start + from..start + to),
+            false => {
+                let error = Error::corrupt("reading where the links of a vector are");
+                let error = error.expected(format!("a range inside {} bytes", self.source.len()));
+                Err(self.at.locate(at, error.found(format!("{from}..{to} from {start} on"))))
+            }
+        }
+    }
+
+    /// Appends the links of a node to `links`, ascending.
+    pub(crate) fn read(&self, node: u32, links: &mut Vec<u32>) -> Result<()> {
+        let range = self.range(node)?;
+        let start = range.start;
+        let bytes = self.source.bytes(range)?;
+        match decode(&bytes, node, self.n_nodes, links) {
+            Ok(()) => Ok(()),
+            Err(found) => {
+                let error = Error::corrupt(format!("reading the links of the vector {node}"))
+                    .expected(format!(
+                        "at most {DEGREE_MAX}, ascending, to others below {}",
+                        self.n_nodes
+                    ));
+                Err(self.source.locate(start, error.found(found)))
+            }
+        }
+    }
+}
+
+/// Links of a node, or what its bytes are instead.
+fn decode(
+    bytes: &[u8],
+    node: u32,
+    n_nodes: u32,
+    links: &mut Vec<u32>,
+) -> std::result::Result<(), String> {
+    let Some((n_links, rest)) = bytes.split_first() else { return Err("no bytes".into()) };
+    let n_links = usize::from(*n_links);
+    if n_links > DEGREE_MAX {
+        return Err(format!("{n_links} links"));
+    }
+    let Some((lengths, mut gaps)) = rest.split_at_checked(n_links.div_ceil(4)) else {
+        return Err(format!("{} bytes for {n_links} links", bytes.len()));
+    };
+    let mut next = 0;
+    for nth in 0..n_links {
+        let length = lengths.get(nth / 4).map_or(0, |byte| byte >> (nth % 4 * 2) & 3);
+        let Some((gap, after)) = gaps.split_at_checked(usize::from(length) + 1) else {
+            return Err(format!("{} bytes for {n_links} links", bytes.len()));
+        };
+        gaps = after;
+        let gap = gap.iter().rev().fold(0, |gap, byte| gap << 8 | u64::from(*byte));
+        let link = match nth {
+            0 => i64::from(node) + unzigzag(gap),
+            _ => next + gap as i64,
+        };
+        let inside = u32::try_from(link).ok().filter(|it| *it < n_nodes && *it != node);
+        links.push(inside.ok_or_else(|| format!("a link to {link}"))?);
+        next = link + 1;
+    }
+    match gaps.len() {
+        0 => Ok(()),
+        n => Err(format!("{n} bytes behind {n_links} links")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::doc_check;
+    use proptest::prelude::*;
+
+    fn sections(nodes: &[Vec<u32>]) -> (Vec<u8>, Vec<u8>) {
+        let (mut writer, mut out) = (LinksWriter::default(), vec![]);
+        nodes.iter().for_each(|links| writer.add(links, &mut out));
+        (out, writer.finish())
+    }
+
+    #[test]
+    fn the_example_is_what_is_written_and_read() {
+        let nodes = [vec![1, 2], vec![], vec![0]];
+        let (links, at) = sections(&nodes);
+        let both = [&links[..], &at].concat();
+        assert_eq!(
+            both,
+            doc_check::hex_dump(include_str!("links.rs")),
+            "\n{}",
+            doc_check::render(&both)
+        );
+        let (links, mut found) = (Links::open(&links[..], &at[..], 3).unwrap(), vec![]);
+        for (node, expected) in (0..).zip(&nodes) {
+            found.clear();
+            links.read(node, &mut found).unwrap();
+            assert_eq!(found, *expected);
+        }
+        assert!(links.read(3, &mut found).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn links_come_back(
+            nodes in prop::collection::vec(prop::collection::btree_set(0u32..200_000, 0..64), 1..200)
+        ) {
+            let nodes: Vec<Vec<u32>> = (0..).zip(nodes).map(|(node, mut links)| {
+                links.remove(&node);
+                links.into_iter().collect()
+            }).collect();
+            let (bytes, at) = sections(&nodes);
+            // Links lead to more nodes than are written.
+            let links = Links { source: &bytes[..], at: &at[..], n_nodes: 200_000 };
+            let mut found = vec![];
+            for (node, expected) in (0..).zip(&nodes) {
+                found.clear();
+                links.read(node, &mut found).unwrap();
+                prop_assert_eq!(&found, expected);
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_links_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..300), node in 0u32..50) {
+            let mut links = vec![];
+            if decode(&bytes, node, 50, &mut links).is_ok() {
+                prop_assert!(links.is_sorted_by(|a, b| a < b) && links.len() <= DEGREE_MAX);
+                prop_assert!(links.iter().all(|link| *link < 50 && *link != node));
+            }
+        }
+    }
+
+    #[test]
+    fn damage_is_told() {
+        let error = |bytes: &[u8]| decode(bytes, 1, 3, &mut vec![]).unwrap_err();
+        for (bytes, words) in [
+            (&[][..], "no bytes"),
+            (&[65], "65 links"),
+            (&[1], "1 bytes for 1 links"),
+            (&[1, 1, 0], "3 bytes for 1 links"),
+            (&[1, 0, 0], "a link to 1"),
+            (&[1, 0, 4], "a link to 3"),
+            (&[1, 0, 3], "a link to -1"),
+            (&[0, 0], "1 bytes behind 0 links"),
+        ] {
+            assert_eq!(error(bytes), words);
+        }
+        let (links, mut at) = sections(&[vec![1], vec![0]]);
+        assert!(Links::open(&links[..], &at[..], 3).is_err());
+        at[8] = 200;
+        let links = Links::open(&links[..], &at[..], 2).unwrap();
+        let error = links.read(0, &mut vec![]).unwrap_err().to_string();
+        assert!(error.contains("0..200 from 0 on"), "{error}");
+    }
+}

@@ -1,0 +1,439 @@
+//! Tests of graphs over vectors beside a comparison with all.
+
+use crate::bytes::Source;
+use crate::document::Document;
+use crate::error::{ErrorKind, Result};
+use crate::explain::{ExplainNode, VectorCounts};
+use crate::format::FileName;
+use crate::format::envelope::{SectionEntry, SectionKind};
+use crate::format::graph::links::LinksWriter;
+use crate::format::manifest::Manifest;
+use crate::ids::{DocId, FieldId};
+use crate::index::Index;
+use crate::query::{ParseOptions, Query, parse};
+use crate::schema::{Field, FieldKind, Metric, Schema, VectorParams};
+use crate::segment::file;
+use crate::segment::snapshot::Snapshot;
+use crate::segment::verify;
+use crate::storage::{MemoryStorage, Storage};
+use crate::writer::{MergePolicy, SegmentOutcome, WriterOptions};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const DIMS: usize = 16;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) % n
+    }
+
+    /// A vector near one of some centres.
+    fn vector(&mut self) -> Vec<f32> {
+        let centre = self.below(20);
+        let of_centre = |n: u64| ((centre * 7 + n * 13) % 11) as f32 - 5.0;
+        (0..DIMS as u64).map(|n| of_centre(n) + self.below(1_000) as f32 / 250.0).collect()
+    }
+}
+
+/// A document of the naive index.
+struct Row {
+    id: String,
+    share: u64,
+    vectors: Vec<Vec<f32>>,
+}
+
+struct Case {
+    metric: Metric,
+    rows: BTreeMap<String, Row>,
+    index: Index,
+    storage: Arc<MemoryStorage>,
+}
+
+fn schema(metric: Metric, many: bool, graph: bool) -> Schema {
+    let params = VectorParams::new(DIMS as u16, metric).graph(graph);
+    Schema::builder()
+        .field(Field::new("walked", FieldKind::Vector(params)).many(many))
+        .field(Field::new("share", FieldKind::I64))
+        .key("id")
+        .build()
+        .unwrap()
+}
+
+impl Case {
+    /// Documents in several commits, some of which are deleted again.
+    fn new(
+        metric: Metric,
+        many: bool,
+        n_docs: u64,
+        n_commits: u64,
+        options: impl Fn() -> WriterOptions,
+    ) -> Self {
+        let storage = Arc::new(MemoryStorage::new());
+        let index =
+            Index::options().create_in(storage.clone(), schema(metric, many, true)).unwrap();
+        let (mut random, mut rows) = (Random(n_docs), BTreeMap::new());
+        for commit in 0..n_commits {
+            let mut writer = index
+                .writer_with(options().merge_policy(MergePolicy::default().factor(50)))
+                .unwrap();
+            for nth in 0..n_docs / n_commits {
+                let id = format!("d{}", commit * n_docs + nth);
+                let share = random.below(1_000);
+                let n = if many { random.below(4) } else { 1 };
+                let vectors: Vec<_> = (0..n)
+                    .map(|_| match random.below(30) {
+                        // Some are equal to others.
+                        0 => vec![1.0; DIMS],
+                        _ => random.vector(),
+                    })
+                    .collect();
+                let mut document = Document::new().with("id", &*id).with("share", share as i64);
+                vectors.iter().for_each(|vector| document.push("walked", &vector[..]));
+                writer.add(document).unwrap();
+                rows.insert(id.clone(), Row { id, share, vectors });
+            }
+            for _ in 0..n_docs / n_commits / 20 {
+                let id = format!(
+                    "d{}",
+                    random.below(commit + 1) * n_docs + random.below(n_docs / n_commits)
+                );
+                writer.delete_key(&*id).unwrap();
+                rows.remove(&id);
+            }
+            writer.commit().unwrap();
+        }
+        Case { metric, rows, index, storage }
+    }
+
+    fn similarity(&self, a: &[f32], b: &[f32]) -> f64 {
+        let sum = |of: fn(f64, f64) -> f64, a: &[f32], b: &[f32]| -> f64 {
+            a.iter().zip(b).map(|(a, b)| of(f64::from(*a), f64::from(*b))).sum()
+        };
+        let dot = |a: &[f32], b: &[f32]| sum(|a, b| a * b, a, b);
+        match self.metric {
+            Metric::Cosine => dot(a, b) / (dot(a, a) * dot(b, b)).sqrt(),
+            Metric::Dot => dot(a, b),
+            Metric::L2 => -sum(|a, b| (a - b) * (a - b), a, b),
+        }
+    }
+
+    /// Similarities of the nearest of documents of which `share` is below a number, the nearest first.
+    fn naive(&self, to: &[f32], below: u64) -> Vec<f64> {
+        let let_through = self.rows.values().filter(|row| row.share < below);
+        let nearest = |row: &Row| {
+            row.vectors.iter().map(|vector| self.similarity(vector, to)).max_by(f64::total_cmp)
+        };
+        let mut all: Vec<f64> = let_through.filter_map(nearest).collect();
+        all.sort_by(|a, b| b.total_cmp(a));
+        all
+    }
+
+    /// Similarities of what a query finds, the nearest first.
+    fn found(&self, query: Query, to: &[f32], below: u64) -> Vec<f64> {
+        let searcher = self.index.searcher().unwrap();
+        let query = match below {
+            1_000 => query,
+            _ => Query::boolean()
+                .must(query)
+                .filter(parse(&format!("share:<{below}"), &ParseOptions::default()).unwrap())
+                .build(),
+        };
+        let hits = searcher.search(&query).limit(1_000).fields(["id"]).run().unwrap();
+        let mut ids = std::collections::BTreeSet::new();
+        let mut found = vec![];
+        for hit in &hits.hits {
+            let id = hit.text("id").unwrap();
+            assert!(ids.insert(id.to_owned()), "{id} twice");
+            let row = self.rows.get(id).unwrap();
+            assert!(row.share < below && row.id == id);
+            found.extend(
+                row.vectors.iter().map(|it| self.similarity(it, to)).max_by(f64::total_cmp),
+            );
+        }
+        assert!(found.is_sorted_by(|a, b| a + 1e-3 >= *b), "{found:?}");
+        found
+    }
+
+    /// Looks for neighbours with several filters; the recall by filter.
+    fn check(&self, n_queries: u64) -> Vec<(u64, f64)> {
+        let mut random = Random(77);
+        let mut recalls = vec![];
+        for below in [1, 3, 10, 30, 100, 300, 500, 800, 1_000] {
+            let (mut hit, mut all) = (0, 0);
+            for _ in 0..n_queries {
+                let (to, k) = (random.vector(), 1 + random.below(20) as u32);
+                let naive = self.naive(&to, below);
+                let wanted = naive.len().min(k as usize);
+                let query = Query::nearest("walked", &to[..], k);
+                let is_near =
+                    |found: &f64| *found >= naive[wanted - 1] - 1e-4 * (1.0 + found.abs());
+                let exact = self.found(query.clone().exact(), &to, below);
+                assert!(exact.len() == wanted && exact.iter().all(is_near), "{exact:?} {naive:?}");
+                for query in
+                    [query.clone().ef(1), query.clone().recall(0.5), query.clone().ef(20 * k)]
+                {
+                    assert_eq!(self.found(query, &to, below).len(), wanted);
+                }
+                let found = self.found(query, &to, below);
+                assert_eq!(found.len(), wanted, "k {k}, share below {below}");
+                hit += found.iter().filter(|it| is_near(it)).count();
+                all += wanted;
+            }
+            recalls.push((below, hit as f64 / f64::from(all.max(1) as u32)));
+        }
+        recalls
+    }
+
+    fn verify(&self) {
+        let snapshot = Snapshot::open(&*self.storage).unwrap();
+        for segment in snapshot.readers() {
+            assert_eq!(verify::verify(segment, |error| panic!("{error}")), 0);
+            let vectors = segment.field(FieldId(0)).vectors().unwrap().unwrap();
+            assert!(segment.field(FieldId(0)).graph(vectors.n_vectors()).unwrap().is_some());
+        }
+    }
+}
+
+fn one_thread() -> WriterOptions {
+    WriterOptions::new().threads(1)
+}
+
+#[test]
+fn the_nearest_are_found_under_all_filters() {
+    for (metric, many) in
+        [(Metric::Cosine, false), (Metric::L2, false), (Metric::Dot, true), (Metric::L2, true)]
+    {
+        let case = Case::new(metric, many, 2_000, 2, one_thread);
+        case.verify();
+        let recalls = case.check(12);
+        for (below, recall) in &recalls {
+            assert!(*recall >= 0.9, "{metric:?}, many: {many}, below {below}: {recall}");
+        }
+        // Walks find them, as they are more than few.
+        let of_walks: Vec<f64> = recalls.iter().filter(|it| it.0 > 300).map(|it| it.1).collect();
+        let mean = of_walks.iter().sum::<f64>() / of_walks.len() as f64;
+        assert!(mean >= 0.95, "{metric:?}, many: {many}: {of_walks:?}");
+    }
+}
+
+/// Counts of the operator that looks for neighbours.
+fn counts(node: &ExplainNode) -> Option<VectorCounts> {
+    let own = node.actual.as_ref().and_then(|actual| actual.vectors);
+    own.or_else(|| node.children.iter().find_map(counts))
+}
+
+#[test]
+fn walks_compare_less_and_plans_say_how_much() {
+    let case = Case::new(Metric::L2, false, 6_000, 1, one_thread);
+    let searcher = case.index.searcher().unwrap();
+    let query = Query::nearest("walked", &Random(5).vector()[..], 10);
+    let tree = searcher.search(&query).analyze().unwrap();
+    let of_walk = counts(&tree.plan).unwrap();
+    assert!(of_walk.hops > 0 && of_walk.distances < 3_000 && of_walk.compared < 100, "{of_walk:?}");
+    assert!(tree.to_string().contains("walk over the graph, ef "), "{tree}");
+    let tree = searcher.search(&query.exact()).analyze().unwrap();
+    let of_all = counts(&tree.plan).unwrap();
+    assert_eq!((of_all.hops, of_all.distances, of_all.switched), (0, 0, 0));
+    assert!(of_all.compared > 5_000 && tree.to_string().contains("all vectors compared"));
+}
+
+/// The only segment's sections of the field.
+fn sections(case: &Case) -> Vec<Vec<u8>> {
+    let snapshot = Snapshot::open(&*case.storage).unwrap();
+    let mut segments = snapshot.readers();
+    let segment = segments.next().unwrap();
+    assert!(segments.next().is_none());
+    let read = |kind: &SectionKind| {
+        let section = segment.file().section(Some(FieldId(0)), *kind).unwrap();
+        section.bytes(0..section.len()).unwrap().to_vec()
+    };
+    SectionKind::GRAPH.iter().map(read).collect()
+}
+
+#[test]
+fn graphs_are_of_the_same_bytes_with_any_threads_and_merged_or_not() {
+    let whole = Case::new(Metric::Cosine, true, 1_000, 1, one_thread);
+    let parallel = Case::new(Metric::Cosine, true, 1_000, 1, || WriterOptions::new().threads(3));
+    assert!(sections(&whole) == sections(&parallel));
+    // Deleted documents are gone from both.
+    let merged = |case: Case| {
+        case.index.writer_with(one_thread()).unwrap().merge().unwrap();
+        case
+    };
+    let parts = merged(Case::new(Metric::Cosine, true, 1_000, 4, one_thread));
+    let again =
+        merged(Case::new(Metric::Cosine, true, 1_000, 4, || WriterOptions::new().threads(2)));
+    assert!(sections(&parts) == sections(&again));
+    parts.verify();
+}
+
+struct Forged {
+    index: Index,
+    storage: Arc<MemoryStorage>,
+}
+
+type Sections = Vec<(SectionEntry, Vec<u8>)>;
+
+/// An index whose only segment has other sections, all with right checksums.
+fn forged(case: &Case, alter: impl FnOnce(&mut Sections)) -> Forged {
+    let snapshot = Snapshot::open(&*case.storage).unwrap();
+    let segment = snapshot.readers().next().unwrap();
+    let read = |entry: &SectionEntry| {
+        let section = segment.file().section(entry.field, entry.kind).unwrap();
+        (*entry, section.bytes(0..section.len()).unwrap().to_vec())
+    };
+    let mut sections: Sections = segment.file().entries().iter().map(read).collect();
+    alter(&mut sections);
+    let storage = Arc::new(MemoryStorage::new());
+    let mut writer = file::create(&*storage, segment.id()).unwrap();
+    for (entry, bytes) in sections {
+        writer.start_section(entry.field, entry.kind, entry.codec).unwrap();
+        writer.write(&bytes).unwrap();
+        writer.end_section().unwrap();
+    }
+    let seal = file::seal(writer).unwrap();
+    let names: Vec<String> = case.storage.list().unwrap().into_iter().map(|it| it.name).collect();
+    let generation = |name: &str| match FileName::parse(name) {
+        Some(FileName::Manifest(generation)) => Some(generation),
+        _ => None,
+    };
+    let newest = names.iter().max_by_key(|name| generation(name)).unwrap();
+    let read = |name: &str| {
+        let file = case.storage.open(name).unwrap();
+        let mut bytes = vec![0; file.len() as usize];
+        file.read_at(0, &mut bytes).unwrap();
+        bytes
+    };
+    let write = |name: &str, bytes: &[u8]| {
+        let mut file = storage.create(name).unwrap();
+        file.write_all(bytes).unwrap();
+        file.sync().unwrap();
+    };
+    let mut manifest = Manifest::decode(&read(newest), generation(newest).unwrap()).unwrap();
+    manifest.segments[0].seal = seal;
+    write(newest, &manifest.encode().unwrap());
+    names.iter().filter(|name| name.starts_with("del-")).for_each(|name| write(name, &read(name)));
+    Forged { index: Index::options().open_storage(storage.clone()).unwrap(), storage }
+}
+
+/// All that is wrong with an index.
+fn damage(of: &Forged) -> String {
+    let snapshot = Snapshot::open(&*of.storage).unwrap();
+    let mut all = String::new();
+    for segment in snapshot.readers() {
+        verify::verify(segment, |error| all += &error.to_string());
+    }
+    all
+}
+
+fn change(sections: &mut Sections, kind: SectionKind, change: impl FnOnce(&mut Vec<u8>)) {
+    let section = sections.iter_mut().find(|(entry, _)| entry.kind == kind).unwrap();
+    change(&mut section.1);
+}
+
+#[test]
+fn forged_graphs_give_an_error_or_as_many_hits_as_there_are() {
+    let case = Case::new(Metric::L2, false, 500, 1, one_thread);
+    let (mut random, mut n_errors, mut n_right) = (Random(9), 0, 0);
+    for nth in 0..600 {
+        let kind = SectionKind::GRAPH[nth % SectionKind::GRAPH.len()];
+        let index = forged(&case, |sections| {
+            change(sections, kind, |bytes| match random.below(8) {
+                0 => bytes.truncate(random.below(bytes.len() as u64) as usize),
+                1 => bytes.push(0),
+                2 => bytes.fill(random.below(256) as u8),
+                _ => {
+                    for _ in 0..1 + random.below(3) {
+                        let at = random.below(bytes.len() as u64) as usize;
+                        bytes[at] = random.below(256) as u8;
+                    }
+                }
+            });
+        });
+        let query = Query::nearest("walked", random.vector(), 10).ef(40);
+        match index.index.searcher().unwrap().search(&query).limit(10).run() {
+            Ok(page) => {
+                assert_eq!(page.hits.len(), 10, "{}", kind.name());
+                n_right += 1;
+            }
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+                n_errors += 1;
+            }
+        }
+    }
+    assert!(n_errors > 100 && n_right > 100, "{n_errors} {n_right}");
+}
+
+#[test]
+fn nodes_that_nothing_leads_to_and_missing_sections_are_told_or_made_up_for() {
+    let case = Case::new(Metric::L2, false, 500, 1, one_thread);
+    let to = Random(4).vector();
+    let query = Query::nearest("walked", &to[..], 10).ef(100);
+    let found = |index: &Index| -> Result<Vec<DocId>> {
+        let page = index.searcher()?.search(&query).limit(10).run()?;
+        Ok(page.hits.iter().map(|hit| hit.doc).collect())
+    };
+    let right = found(&case.index).unwrap();
+    // No links at all, and a ring.
+    let snapshot = Snapshot::open(&*case.storage).unwrap();
+    let segment = snapshot.readers().next().unwrap();
+    let graph = segment.field(FieldId(0)).graph(segment.n_docs()).unwrap().unwrap();
+    let n = graph.n_nodes();
+    for is_ring in [false, true] {
+        let (mut writer, mut links) = (LinksWriter::default(), vec![]);
+        for node in 0..n {
+            let next = [(node + 1) % n];
+            writer.add(if is_ring { &next } else { &[] }, &mut links);
+        }
+        let at = writer.finish();
+        let index = forged(&case, |sections| {
+            change(sections, SectionKind::LINKS, |bytes| *bytes = links);
+            change(sections, SectionKind::LINKS_AT, |bytes| *bytes = at);
+        });
+        assert_eq!(found(&index.index).unwrap().len(), 10);
+        if !is_ring {
+            assert_eq!(found(&index.index).unwrap(), right, "all are compared");
+            assert!(damage(&index).contains("no link leads to"));
+        }
+    }
+    for kind in SectionKind::GRAPH {
+        let index = forged(&case, |sections| sections.retain(|(entry, _)| entry.kind != kind));
+        let error = found(&index.index).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+        assert!(damage(&index).contains(kind.name()), "{}", kind.name());
+    }
+    let index = forged(&case, |sections| {
+        sections.retain(|(entry, _)| !SectionKind::GRAPH.contains(&entry.kind));
+    });
+    assert_eq!(found(&index.index).unwrap(), right, "without a graph all are compared");
+    // Another code than that of a row is seen, and does no harm.
+    let index = forged(&case, |sections| {
+        change(sections, SectionKind::CODES, |bytes| bytes[16] ^= 1);
+    });
+    assert_eq!(found(&index.index).unwrap().len(), 10);
+    assert!(damage(&index).contains("not the code of row"));
+}
+
+#[test]
+fn vectors_come_out_of_a_segment_with_a_damaged_graph() {
+    let case = Case::new(Metric::Cosine, true, 500, 1, one_thread);
+    let damaged = forged(&case, |sections| {
+        change(sections, SectionKind::NODES, |bytes| bytes.fill(0));
+    });
+    let storage = Arc::new(MemoryStorage::new());
+    let salvage = Index::options().salvage_storage(&*damaged.storage, storage.clone()).unwrap();
+    assert_eq!((salvage.documents, salvage.lost), (case.rows.len() as u64, 0));
+    let outcome = SegmentOutcome::Rebuilt { fields_lost: vec![] };
+    assert_eq!(salvage.segments[0].outcome, outcome);
+    let index = Index::options().open_storage(storage.clone()).unwrap();
+    let case = Case { index, storage, ..case };
+    case.verify();
+    case.check(2);
+    let copy = Arc::new(MemoryStorage::new());
+    case.index.copy_to_storage(copy.clone()).unwrap();
+    assert!(sections(&case) == sections(&Case { storage: copy, ..case }));
+}

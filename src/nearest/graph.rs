@@ -1,0 +1,281 @@
+//! Nearest vectors by the graph of a segment.
+//!
+//! A walk compares codes; the documents that it comes to are compared by their vectors.
+
+use super::neighbor::Neighbor;
+use super::target::Target;
+use super::ways::{Choice, Way};
+use crate::budget::{self, ns};
+use crate::doc_id_set::DocIdSet;
+use crate::error::Result;
+use crate::format::graph::codes::code_of_row;
+use crate::format::vectors::Vectors;
+use crate::graph::code::{Measures, Target as CodeTarget};
+use crate::graph::walk::{Counts, Ended, Nodes, Scratch, Through, walk, walk_among};
+use crate::graph::{ENTRIES, TOP_NODES};
+use crate::segment::file::Section;
+use crate::segment::graph::FieldGraph;
+use std::cell::Cell;
+
+/// Documents beside those that are wanted which are compared by their vectors, since codes are not exact.
+const BESIDE_WANTED: usize = 8;
+
+thread_local! {
+    /// Memory of walks of this thread.
+    static SCRATCH: Cell<Scratch> = Cell::default();
+}
+
+/// The vectors of a segment, and which of them are looked at.
+pub(super) struct Among<'a, 's> {
+    pub(super) graph: &'a FieldGraph<'s>,
+    pub(super) vectors: &'a Vectors<Section<'s>>,
+    pub(super) filter: &'a DocIdSet,
+    /// A document that is not found.
+    pub(super) left_out: Option<u32>,
+}
+
+/// Outcome of walks.
+#[derive(Clone, Debug)]
+pub(super) struct Walked {
+    pub(super) counts: Counts,
+    pub(super) ended: Ended,
+    /// Documents that were come to, each with the similarity of its nearest vector; none where there may be nearer ones that no
+    /// walk comes to.
+    pub(super) found: Option<Vec<Neighbor>>,
+    /// Vectors that were compared.
+    pub(super) compared: u64,
+}
+
+impl Among<'_, '_> {
+    /// Walks to `k` documents or some more; less than there are where walking took too long or came to too few.
+    pub(super) fn walk(&self, target: &Target, k: usize, choice: &Choice) -> Result<Walked> {
+        let n_nodes = self.graph.n_nodes() as usize;
+        let held = Scratch::bytes(n_nodes) + 16 * u64::from(choice.ef);
+        budget::hold(held)?;
+        let walked = self.walk_held(target, k, choice);
+        budget::release(held);
+        walked
+    }
+
+    fn walk_held(&self, target: &Target, k: usize, choice: &Choice) -> Result<Walked> {
+        let (mut scratch, mut counts) = (SCRATCH.take(), Counts::default());
+        let (mut near, mut all_ended) = (vec![], Ended::Beam);
+        for code in target.codes() {
+            let ended = self.walk_to(&code, choice, &mut counts, &mut scratch)?;
+            near.extend(scratch.nearest().map(|(node, distance)| (distance, node)));
+            if ended != Ended::Beam {
+                all_ended = ended;
+            }
+        }
+        SCRATCH.set(scratch);
+        near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut walked = Walked { counts, ended: all_ended, found: None, compared: 0 };
+        if walked.ended == Ended::Beam {
+            let docs =
+                self.documents(near.iter().map(|(_, node)| *node), k + k / 2 + BESIDE_WANTED)?;
+            // Several vectors of a document may have been all that was kept.
+            if docs.len() >= k {
+                walked.found = Some(self.compare(&docs, target, &mut walked.compared)?);
+            }
+        }
+        Ok(walked)
+    }
+
+    fn walk_to(
+        &self,
+        code: &CodeTarget,
+        choice: &Choice,
+        counts: &mut Counts,
+        scratch: &mut Scratch,
+    ) -> Result<Ended> {
+        let mut nodes = NodesOf { among: self, code };
+        let entries = self.enter(&mut nodes, counts, scratch)?;
+        let (ef, before) = (choice.ef as usize, *counts);
+        let through = match choice.way {
+            Way::Walk(through) => through,
+            Way::Exact => Through::All,
+        };
+        if through == Through::All && self.lets_all_through() {
+            *counts += walk(&mut nodes, &entries, ef, scratch)?;
+            let is_full = scratch.nearest().len() == ef.min(self.graph.n_nodes() as usize);
+            return Ok(if is_full { Ended::Beam } else { Ended::Exhausted });
+        }
+        let goes_on = |own: Counts| {
+            let mut all = before;
+            all += own;
+            choice.goes_on(all)
+        };
+        let (own, ended) = walk_among(&mut nodes, &entries, (ef, through), goes_on, scratch)?;
+        *counts += own;
+        Ok(ended)
+    }
+
+    fn lets_all_through(&self) -> bool {
+        matches!(self.filter, DocIdSet::Everything) && self.left_out.is_none()
+    }
+
+    /// Nodes at which a walk begins: the nearest of the levels above.
+    fn enter(
+        &self,
+        nodes: &mut NodesOf<'_, '_, '_>,
+        counts: &mut Counts,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<u32>> {
+        let upper = &self.graph.upper;
+        let n_top = match upper.n_levels() {
+            0 => self.graph.n_nodes(),
+            n => upper.n_nodes(n - 1),
+        };
+        let mut places: Vec<u32> = (0..n_top.min(TOP_NODES as u32)).collect();
+        for level in (0..upper.n_levels()).rev() {
+            *counts += walk(&mut NodesOfLevel { nodes, level }, &places, ENTRIES, scratch)?;
+            let mut found = vec![];
+            for (place, _) in scratch.nearest() {
+                found.push(upper.node(level, place)?);
+            }
+            if level == 0 {
+                return Ok(found);
+            }
+            places.clear();
+            for node in found {
+                places.extend(self.place_in(level - 1, node)?);
+            }
+        }
+        Ok(places)
+    }
+
+    /// The place of a node in a level, which it is in unless the level is damaged.
+    fn place_in(&self, level: usize, node: u32) -> Result<Option<u32>> {
+        let upper = &self.graph.upper;
+        let (mut low, mut high) = (0, upper.n_nodes(level));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match upper.node(level, middle)? < node {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        let is_there = low < upper.n_nodes(level) && upper.node(level, low)? == node;
+        Ok(is_there.then_some(low))
+    }
+
+    fn lets_through(&self, doc: u32) -> bool {
+        let matches = match self.filter {
+            DocIdSet::Everything => true,
+            DocIdSet::Some(windows) => windows.contains(doc),
+        };
+        matches && Some(doc) != self.left_out
+    }
+
+    /// Documents of nodes that are let through, the first so many and each once, with a row of each.
+    fn documents(&self, nodes: impl Iterator<Item = u32>, n: usize) -> Result<Vec<(u32, u32)>> {
+        let mut docs: Vec<(u32, u32)> = vec![];
+        let mut known = std::collections::HashSet::new();
+        for node in nodes {
+            for place in self.graph.nodes.places(node)? {
+                let row = self.graph.nodes.row(place)?;
+                let doc = self.vectors.doc(row)?;
+                if self.lets_through(doc) && known.insert(doc) {
+                    docs.push((doc, row));
+                }
+            }
+            if docs.len() >= n {
+                break;
+            }
+        }
+        Ok(docs)
+    }
+
+    /// Compares all vectors of documents.
+    fn compare(
+        &self,
+        docs: &[(u32, u32)],
+        target: &Target,
+        compared: &mut u64,
+    ) -> Result<Vec<Neighbor>> {
+        let ns_of_row = ns::VECTOR_READ + u64::from(target.dims()) / ns::NUMBERS_COMPARED;
+        let compare = |(doc, row): &(u32, u32)| {
+            let (mut from, mut to) = (*row, row + 1);
+            while from > 0 && self.vectors.doc(from - 1)? == *doc {
+                from -= 1;
+            }
+            while to < self.vectors.n_vectors() && self.vectors.doc(to)? == *doc {
+                to += 1;
+            }
+            budget::work(ns_of_row * u64::from(to - from))?;
+            *compared += u64::from(to - from);
+            let rows = self.vectors.rows(from..to)?;
+            let similarities =
+                rows.chunks_exact(self.vectors.row_len()).map(|row| target.similarity(row));
+            let similarity = similarities.fold(f32::MIN, f32::max);
+            Ok(Neighbor { doc: *doc, similarity })
+        };
+        docs.iter().map(compare).collect()
+    }
+}
+
+/// Nodes of the graph and how far they are.
+struct NodesOf<'n, 'a, 's> {
+    among: &'n Among<'a, 's>,
+    code: &'n CodeTarget,
+}
+
+impl Nodes for NodesOf<'_, '_, '_> {
+    fn n_nodes(&self) -> usize {
+        self.among.graph.n_nodes() as usize
+    }
+
+    fn links(&mut self, node: u32, to: &mut Vec<u32>) -> Result<()> {
+        self.among.graph.links.read(node, to)
+    }
+
+    #[inline]
+    fn distance(&mut self, node: u32) -> Result<f32> {
+        let row = self.among.graph.codes.row(node)?;
+        match code_of_row(&row) {
+            Some(code) => {
+                let measures = Measures { scale: code.scale, square: code.square };
+                let distance = self.code.distance(code.steps, measures);
+                // Numbers that damage made of others.
+                Ok(if distance.is_nan() { f32::MAX } else { distance })
+            }
+            None => Err(self.among.graph.codes.damage(node, "too few bytes")),
+        }
+    }
+
+    #[inline]
+    fn prefetch(&mut self, node: u32) {
+        self.among.graph.codes.prefetch(node);
+    }
+
+    fn is_wanted(&mut self, node: u32) -> Result<bool> {
+        let Among { graph, vectors, .. } = self.among;
+        for place in graph.nodes.places(node)? {
+            if self.among.lets_through(vectors.doc(graph.nodes.row(place)?)?) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Nodes of a level by their places.
+struct NodesOfLevel<'l, 'n, 'a, 's> {
+    nodes: &'l mut NodesOf<'n, 'a, 's>,
+    level: usize,
+}
+
+impl Nodes for NodesOfLevel<'_, '_, '_, '_> {
+    fn n_nodes(&self) -> usize {
+        self.nodes.among.graph.upper.n_nodes(self.level) as usize
+    }
+
+    fn links(&mut self, place: u32, to: &mut Vec<u32>) -> Result<()> {
+        self.nodes.among.graph.upper.links(self.level, place, to)
+    }
+
+    fn distance(&mut self, place: u32) -> Result<f32> {
+        let node = self.nodes.among.graph.upper.node(self.level, place)?;
+        self.nodes.distance(node)
+    }
+}

@@ -1,0 +1,218 @@
+//! Graph over the vectors of a field in a segment: its sections together.
+
+use crate::error::Result;
+use crate::format::envelope::SectionKind;
+use crate::format::graph::DEGREE_MAX;
+use crate::format::graph::codes::{self, Code, Codes};
+use crate::format::graph::curve::{self, StoredCurve};
+use crate::format::graph::links::{Links, LinksWriter};
+use crate::format::graph::nodes::{self, Nodes};
+use crate::format::graph::upper::{self, LevelParts, Upper};
+use crate::graph::TOP_NODES;
+use crate::ids::FieldId;
+use crate::segment::file::{Section, SegmentFile, SegmentFileWriter};
+
+const _: () =
+    assert!(crate::graph::DEGREE_MAX <= DEGREE_MAX, "graphs have no more links than are written");
+
+/// Bytes that are written at once.
+const WRITE_BYTES: usize = 1 << 20;
+
+/// The graph of a field, read where it lies.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldGraph<'s> {
+    pub(crate) codes: Codes<Section<'s>>,
+    pub(crate) links: Links<Section<'s>>,
+    pub(crate) upper: Upper<Section<'s>>,
+    pub(crate) nodes: Nodes<Section<'s>>,
+}
+
+impl<'s> FieldGraph<'s> {
+    /// Opens the graph over so many rows of a field; none if the file has no section of it.
+    pub(crate) fn open(
+        file: &'s SegmentFile,
+        field: FieldId,
+        n_rows: u32,
+        dims: u16,
+    ) -> Result<Option<Self>> {
+        if !has_graph(file, field) {
+            return Ok(None);
+        }
+        let section = |kind| file.require(Some(field), kind);
+        let nodes = Nodes::open(section(SectionKind::NODES)?, n_rows)?;
+        let n_nodes = nodes.n_nodes();
+        let codes = Codes::open(section(SectionKind::CODES)?, dims)?;
+        if codes.n_nodes() != n_nodes {
+            let found = format!("{} codes of {n_nodes} nodes", codes.n_nodes());
+            return Err(codes.damage(0, found));
+        }
+        let (links, at) = (section(SectionKind::LINKS)?, section(SectionKind::LINKS_AT)?);
+        let links = Links::open(links, at, n_nodes)?;
+        let upper = Upper::open(section(SectionKind::UPPER)?, n_nodes)?;
+        Ok(Some(FieldGraph { codes, links, upper, nodes }))
+    }
+
+    pub(crate) fn n_nodes(&self) -> u32 {
+        self.nodes.n_nodes()
+    }
+
+    /// Checks what no walk looks at as a whole; `is_code` says whether a code is that of a row.
+    pub(crate) fn verify(
+        &self,
+        n_rows: u32,
+        is_code: impl Fn(u32, Code<'_>) -> Result<bool>,
+    ) -> Result<()> {
+        self.verify_rows(n_rows, is_code)?;
+        self.verify_upper()?;
+        self.verify_reach()
+    }
+
+    /// Whether each row is there once, and nodes have its code.
+    fn verify_rows(
+        &self,
+        n_rows: u32,
+        is_code: impl Fn(u32, Code<'_>) -> Result<bool>,
+    ) -> Result<()> {
+        let (mut seen, mut next) = (vec![false; n_rows as usize], 0);
+        for node in 0..self.n_nodes() {
+            let places = self.nodes.places(node)?;
+            if places.start != next {
+                return Err(self.nodes.damage(node, format!("rows from {} on", places.start)));
+            }
+            next = places.end;
+            let bytes = self.codes.row(node)?;
+            let code = codes::code_of_row(&bytes)
+                .ok_or_else(|| self.codes.damage(node, "too few bytes"))?;
+            let mut last = None;
+            for place in places {
+                let row = self.nodes.row(place)?;
+                let is_first = seen.get_mut(row as usize).map(|seen| std::mem::replace(seen, true));
+                if is_first != Some(false) || last >= Some(row) {
+                    return Err(self.nodes.damage(node, format!("the row {row} out of turn")));
+                }
+                last = Some(row);
+                if !is_code(row, code)? {
+                    return Err(self.codes.damage(node, format!("not the code of row {row}")));
+                }
+            }
+        }
+        match next == n_rows {
+            true => Ok(()),
+            false => Err(self.nodes.damage(self.n_nodes(), format!("{next} rows of {n_rows}"))),
+        }
+    }
+
+    /// Whether nodes of levels ascend, and are in those below.
+    fn verify_upper(&self) -> Result<()> {
+        let (mut above, mut links): (Vec<u32>, _) = (vec![], vec![]);
+        for level in (0..self.upper.n_levels()).rev() {
+            let mut nodes = vec![];
+            for place in 0..self.upper.n_nodes(level) {
+                nodes.push(self.upper.node(level, place)?);
+                links.clear();
+                self.upper.links(level, place, &mut links)?;
+            }
+            let is_below = above.iter().all(|node| nodes.binary_search(node).is_ok());
+            if !nodes.is_sorted_by(|a, b| a < b) || !is_below {
+                let found = format!("other nodes in level {level} than above, or out of order");
+                return Err(self.upper.damage(0, found));
+            }
+            above = nodes;
+        }
+        Ok(())
+    }
+
+    /// Whether each node is reached from those of the lowest level.
+    fn verify_reach(&self) -> Result<()> {
+        let mut reached = vec![false; self.n_nodes() as usize];
+        let mut waiting = match self.upper.n_levels() {
+            0 => (0..self.n_nodes().min(TOP_NODES as u32)).collect(),
+            _ => (0..self.upper.n_nodes(0))
+                .map(|place| self.upper.node(0, place))
+                .collect::<Result<Vec<_>>>()?,
+        };
+        while let Some(node) = waiting.pop() {
+            let is_first = reached.get_mut(node as usize).map(|it| std::mem::replace(it, true));
+            if is_first == Some(false) {
+                self.links.read(node, &mut waiting)?;
+            }
+        }
+        match reached.iter().position(|reached| !reached) {
+            None => Ok(()),
+            Some(node) => Err(self
+                .codes
+                .damage(node as u32, "a node that no link leads to")
+                .expected("links to all nodes from those of the upper levels")),
+        }
+    }
+}
+
+/// Reads the curve of a graph.
+pub(crate) fn read_curve(file: &SegmentFile, field: FieldId) -> Result<Option<StoredCurve>> {
+    match has_graph(file, field) {
+        true => curve::read(file.require(Some(field), SectionKind::CURVE)?).map(Some),
+        false => Ok(None),
+    }
+}
+
+/// Whether a file has a section of a graph; it has all then, unless it is damaged.
+fn has_graph(file: &SegmentFile, field: FieldId) -> bool {
+    SectionKind::GRAPH.iter().any(|kind| file.section(Some(field), *kind).is_some())
+}
+
+/// A graph to be written.
+pub(crate) struct GraphParts<'g> {
+    pub(crate) dims: u16,
+    /// The code of each node.
+    pub(crate) code: &'g dyn Fn(u32) -> Code<'g>,
+    /// Places where the rows of each node begin, and the last ones end.
+    pub(crate) starts: &'g [u32],
+    pub(crate) rows: &'g [u32],
+    /// Places where the links of each node begin, and the last ones end.
+    pub(crate) link_starts: &'g [u32],
+    pub(crate) links: &'g [u32],
+    /// The largest first.
+    pub(crate) levels: &'g [LevelParts<'g>],
+    pub(crate) curve: &'g StoredCurve,
+}
+
+impl GraphParts<'_> {
+    /// Writes the sections of a graph.
+    pub(crate) fn write(&self, field: FieldId, file: &mut SegmentFileWriter) -> Result<()> {
+        let (field, mut out) = (Some(field), vec![]);
+        let n_nodes = self.starts.len().saturating_sub(1) as u32;
+        file.start_section(field, SectionKind::CODES, 0)?;
+        codes::encode_head(n_nodes, self.dims, &mut out);
+        for node in 0..n_nodes {
+            codes::encode_row((self.code)(node), &mut out);
+            write_if_full(&mut out, file)?;
+        }
+        end(&mut out, file)?;
+        file.start_section(field, SectionKind::LINKS, 0)?;
+        let mut writer = LinksWriter::default();
+        for ends in self.link_starts.windows(2) {
+            writer.add(&self.links[ends[0] as usize..ends[1] as usize], &mut out);
+            write_if_full(&mut out, file)?;
+        }
+        end(&mut out, file)?;
+        file.section(field, SectionKind::LINKS_AT, &writer.finish())?;
+        file.section(field, SectionKind::UPPER, &upper::encode(self.levels))?;
+        file.section(field, SectionKind::NODES, &nodes::encode(self.starts, self.rows))?;
+        file.section(field, SectionKind::CURVE, &curve::encode(self.curve))
+    }
+}
+
+fn write_if_full(out: &mut Vec<u8>, file: &mut SegmentFileWriter) -> Result<()> {
+    if out.len() >= WRITE_BYTES {
+        file.write(out)?;
+        out.clear();
+    }
+    Ok(())
+}
+
+fn end(out: &mut Vec<u8>, file: &mut SegmentFileWriter) -> Result<()> {
+    file.write(out)?;
+    out.clear();
+    file.end_section()?;
+    Ok(())
+}
