@@ -127,7 +127,6 @@ pub mod analysis;
 pub mod storage;
 pub mod format;
 mod bisection;
-#[allow(dead_code, reason = "writers and searchers do not use it yet")]
 mod graph;
 mod segment;
 mod expansion;

@@ -113,6 +113,7 @@ impl Codes {
     }
 
     /// Appends the code of a vector.
+    #[cfg(test)]
     pub(crate) fn push(&mut self, numbers: impl ExactSizeIterator<Item = f32> + Clone) {
         let first = self.bytes.len();
         self.measures.push(encode(self.metric, numbers, &mut self.bytes));

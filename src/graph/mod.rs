@@ -44,10 +44,6 @@ impl Adjacency {
         all
     }
 
-    pub(crate) fn n_nodes(&self) -> usize {
-        self.starts.len().saturating_sub(1)
-    }
-
     /// Neighbours of a node; none of one that is not there.
     pub(crate) fn of_node(&self, node: u32) -> &[u32] {
         let range = self.starts.get(node as usize..).and_then(|starts| starts.first_chunk());

@@ -91,6 +91,9 @@ impl Leaves {
         for (of, nearest) in (0..members.len()).zip(self.nearest.chunks(k)) {
             for key in nearest.iter().filter(|key| **key != u64::MAX) {
                 let other = *key as u32;
+                if members[other as usize] == members[of] {
+                    continue;
+                }
                 self.pairs.push((of as u32, key & DISTANCE | u64::from(members[other as usize])));
                 self.pairs.push((other, key & DISTANCE | u64::from(members[of])));
             }

@@ -242,7 +242,7 @@ mod tests {
     }
 
     fn check_level(links: &Adjacency, n: usize, above: Option<&Level>) {
-        assert_eq!(links.n_nodes(), n);
+        assert_eq!(links.starts.len(), n + 1);
         for node in 0..n as u32 {
             let to = links.of_node(node);
             assert!(to.len() <= DEGREE_MAX && to.is_sorted_by(|a, b| a < b), "{to:?}");

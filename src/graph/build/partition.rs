@@ -199,7 +199,9 @@ impl<'p> Task<'p> {
                     }
                 }
             }
-            chosen.extend(nearest[..block.len() * fan].iter().map(|key| *key as u16));
+            // Numbers that are none are near to nobody, and go with the last.
+            let last = leaders.len().saturating_sub(1) as u16;
+            chosen.extend(nearest[..block.len() * fan].iter().map(|key| last.min(*key as u16)));
         }
         chosen
     }
