@@ -25,6 +25,21 @@ impl Query {
         &self,
         vectors: impl IntoIterator<Item = (S, Vec<f32>)>,
     ) -> Result<Self> {
+        let query = self.with_some_vectors(vectors)?;
+        let is_unbound = |part: &Query| matches!(part.vector(), Some(QueryVector::Parameter(_)));
+        if let Some(Query::Nearest { vector: QueryVector::Parameter(name), place, .. }) =
+            query.find(is_unbound)
+        {
+            return Err(unbound(name, place));
+        }
+        Ok(query)
+    }
+
+    /// Replaces parameters as [`with_vectors`](Self::with_vectors) does; those without a vector stay.
+    pub(crate) fn with_some_vectors<S: Into<String>>(
+        &self,
+        vectors: impl IntoIterator<Item = (S, Vec<f32>)>,
+    ) -> Result<Self> {
         let vectors: HashMap<String, QueryVector> =
             vectors.into_iter().map(|(name, numbers)| (name.into(), numbers.into())).collect();
         check_size(self)?;
@@ -33,18 +48,21 @@ impl Query {
             Some(name) => Err(Error::new(ErrorKind::Query, "replacing parameters of a query")
                 .expected(format!("a query with '${name}'"))
                 .found("none of this name")),
-            None => self.with_vectors_of(&vectors),
+            None => Ok(self.with_vectors_of(&vectors)),
         }
     }
 
     /// Recursive, as a tree that can be asked is not deep.
-    fn with_vectors_of(&self, vectors: &HashMap<String, QueryVector>) -> Result<Self> {
-        if let Query::Nearest { vector: QueryVector::Parameter(name), place, .. } = self {
-            let vector = vectors.get(name).ok_or_else(|| unbound(name, place))?;
-            return Ok(self.with_vector(vector.clone()));
+    fn with_vectors_of(&self, vectors: &HashMap<String, QueryVector>) -> Self {
+        if let Some(QueryVector::Parameter(name)) = self.vector() {
+            return match vectors.get(name) {
+                Some(vector) => self.with_vector(vector.clone()),
+                None => self.clone(),
+            };
         }
-        let children = self.children().map(|child| child.with_vectors_of(vectors));
-        Ok(self.with_children(children.collect::<Result<Vec<_>>>()?))
+        let children: Vec<_> =
+            self.children().map(|child| child.with_vectors_of(vectors)).collect();
+        self.with_children(children)
     }
 
     /// The query with names in the place of numbers, and what they stand for: [`with_vectors`](Self::with_vectors) is the way

@@ -291,7 +291,7 @@ impl SearchRequest<'static> {
         })?;
         reader.end()?;
         if !vectors.is_empty() {
-            request.query = Cow::Owned(request.query.with_vectors(vectors)?);
+            request.query = Cow::Owned(request.query.with_some_vectors(vectors)?);
         }
         Ok(request)
     }
