@@ -8,7 +8,7 @@ use crate::function::{Decay, FieldValue, Function, Modifier, ScoreFunction};
 use crate::ids::DocId;
 use crate::limits::{self, Limits};
 use crate::plan::FacetMethod;
-use crate::query::{ParseOptions, Query, parse};
+use crate::query::{Boost, ParseOptions, Query, parse};
 use crate::request::*;
 use crate::schema::{Field, FieldKind, Schema};
 use crate::searcher::stopping_tests::filled;
@@ -105,6 +105,21 @@ fn every<'s>(searcher: &'s Searcher, query: &'s Query) -> Vec<SearchBuilder<'s>>
     ]
 }
 
+/// Requests whose hits are fused, also with what this index does not have.
+fn fused<'s>(searcher: &'s Searcher, query: &'s Query) -> Vec<SearchBuilder<'s>> {
+    let weight = |weight| Boost::new(weight).unwrap();
+    let near = || Query::nearest("e", [0.25, -3.0], 7);
+    let keys = RankedList::of_keys([Value::from("acme"), Value::U64(7)]).weight(weight(0.3));
+    let scored = RankedList::scored([("a", 0.1), ("b", -2.5), ("c", 7.0)]).allow_missing();
+    [
+        Fusion::rrf().with(near()),
+        Fusion::rrf_with(0).own_weight(weight(0.7)).with_weighted(near(), weight(2.5)).list(keys),
+        Fusion::sum().with(Query::word("lamp")).list(scored).window(1_000),
+    ]
+    .map(|fusion| searcher.search(query).fuse(fusion))
+    .into()
+}
+
 #[test]
 fn requests_are_read_back_as_they_were() {
     let searcher = searcher();
@@ -115,7 +130,8 @@ fn requests_are_read_back_as_they_were() {
     let vectors = "lamp e:nearest([0.5, -1e-40], 3) -e:within([3.4e38], 0.5) e:within($v1, 1)";
     for text in ["lamp", phrase, "*", "NOT *", vectors] {
         let query = searcher.parse(text).unwrap();
-        for search in every(&searcher, &query) {
+        let all = every(&searcher, &query).into_iter().chain(fused(&searcher, &query));
+        for search in all {
             let json = search.request().to_json().unwrap();
             let again = SearchRequest::from_json(&json).unwrap();
             assert_eq!(again, *search.request(), "{json}");
