@@ -461,7 +461,7 @@ mod tests {
     }
 
     /// Options that mean another thing in another command.
-    const HOMONYMS: [&str; 5] = ["index", "query", "request", "schema", "terms"];
+    const HOMONYMS: [&str; 7] = ["index", "knn", "query", "recall", "request", "schema", "terms"];
 
     #[test]
     fn an_option_has_one_wording_in_all_commands() {

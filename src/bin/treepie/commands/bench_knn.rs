@@ -40,9 +40,9 @@ pub(super) struct KnnArgs {
     /// Number of neighbours.
     #[arg(long, requires = "knn", conflicts_with = "queries", default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     k: u32,
-    /// Field of the vectors.
+    /// Field of the index.
     ///
-    /// The default is the only one that has any.
+    /// The default is the only one that has vectors.
     #[arg(long, requires = "knn", conflicts_with = "queries", value_name = "FIELD")]
     field: Option<String>,
     /// Find neighbours only among the documents of a query.

@@ -72,7 +72,9 @@ pub(crate) struct Args {
     #[arg(help_heading = "Find")]
     #[arg(long, value_name = "FIELD=FILE[:K]")]
     knn: Option<String>,
-    /// Fuse the ranking by words with that by --knn, as search does.
+    /// Fuse the hits of the query with those of others.
+    ///
+    /// They are those of --knn; the methods are those of search.
     #[arg(help_heading = "Order")]
     #[arg(long, value_name = "rrf[:K]|sum[:WEIGHT]", requires = "knn")]
     fuse: Option<String>,

@@ -10,9 +10,9 @@ use crate::failure::{Outcome, read_text, usage};
 /// Options about ranked lists that are fused.
 #[derive(Debug, clap::Args)]
 pub(crate) struct FusionArgs {
-    /// Fuse the hits of the query with those of --knn and --fuse-list.
+    /// Fuse the hits of the query with those of others.
     ///
-    /// By ranks, rrf, or rrf:60 with the constant that is added to each; or by scores, sum, as parts of the best of each
+    /// They are those of --knn and --fuse-list. By ranks, rrf, or rrf:60 with the constant that is added to each; or by scores, sum, as parts of the best of each
     /// list, sum:0.3 with the weight of the query, of which the others share the rest.
     #[arg(help_heading = "Order", hide_short_help = true)]
     #[arg(long, value_name = "rrf[:K]|sum[:WEIGHT]", conflicts_with_all = ["sort", "collapse", "after", "score", "boosts", "decays", "top_hits"])]

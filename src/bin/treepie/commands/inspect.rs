@@ -128,7 +128,9 @@ enum What {
     ///
     /// Also their graphs: nodes, links, and the recall that was measured by how many nodes a walk keeps.
     Vectors {
-        /// Only those of a field.
+        /// Field of the index.
+        ///
+        /// Only its vectors are shown.
         #[arg(long, value_name = "FIELD")]
         field: Option<String>,
     },
