@@ -34,7 +34,7 @@ def write(path, rows, kind):
 
 
 def distances(metric, base, query):
-    base, query = base.astype(np.float64), query.astype(np.float64)
+    base, query = np.asarray(base, np.float64), np.asarray(query, np.float64)
     if metric == "l2":
         return ((base - query) ** 2).sum(1)
     product = base @ query
@@ -52,8 +52,9 @@ class Data:
     def __init__(self, base, queries, metric):
         self.base, self.queries, self.metric = base, queries, metric
         self.nearest, self.last = [], []
+        exact = base.astype(np.float64)
         for query in queries:
-            far = distances(metric, base, query)
+            far = distances(metric, exact, query)
             nearest = np.argsort(far, kind="stable")[:K]
             self.nearest.append(nearest)
             self.last.append(far[nearest[-1]])
