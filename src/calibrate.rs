@@ -14,7 +14,7 @@ use crate::plan::{CostModel, Costs};
 use crate::schema::Schema;
 use crate::searcher::Searcher;
 use crate::segment::reader::FieldReader;
-use crate::simd::dots::dot_and_square;
+use crate::simd::dots::{F32, dot_and_square};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -176,7 +176,7 @@ fn vectors(model: &mut CostModel) {
     let rows: Vec<u8> = rows.iter().flat_map(|number| number.to_le_bytes()).collect();
     model.compare_number_ns = least_of(DIMS * N_VECTORS, || {
         for row in rows.chunks_exact(DIMS * size_of::<f32>()) {
-            black_box(dot_and_square(black_box(&target), row));
+            black_box(dot_and_square::<F32>(black_box(&target), row));
         }
     });
 }

@@ -13,10 +13,13 @@
 //!      0     4  n_docs     u32, documents of the segment
 //!      4     4  n_vectors  u32
 //!      8     2  dims       u16, numbers of a row, as the schema says
-//!     10     1  encoding   u8: 1, numbers are f32
+//!     10     1  encoding   u8: numbers are 1 f32, 2 f16, 3 i8, 4 bits, as the schema says
 //!     11     5  zero       reserved, zero, ignored
 //!     16     *  rows       n_vectors rows of dims numbers
 //! ```
+//!
+//! A row of bits has eight numbers in a byte, the first in its highest bit, and begins with a byte; bits behind the last number
+//! are zero.
 //!
 //! The VECTOR_DOCS section has a u32 for each row: its document.
 //!
@@ -38,15 +41,16 @@
 //! - V2: the documents are those of the field's presence.
 //! - V3: numbers are finite, and their squares add up to at most 2 to the 125th; under the cosine to at least 2 to the
 //!   −100th, so that each row has a direction.
+//! - V4: bits behind the last number of a row are zero.
 //!
 //! # Checks
 //!
-//! Opening compares dimensions with the schema, and both lengths with the numbers of rows. Reading refuses a document
-//! beyond the segment. `verify` proves V1 to V3; until then a contradiction makes a wrong answer, and no other harm.
+//! Opening compares dimensions and encoding with the schema, and both lengths with the numbers of rows. Reading refuses a document
+//! beyond the segment. `verify` proves V1 to V4; until then a contradiction makes a wrong answer, and no other harm.
 //!
 //! # Cost
 //!
-//! 4 bytes a number, and 4 a row. A row is one range of bytes; all rows are read front to back.
+//! The bytes of the numbers, and 4 a row. A row is one range of bytes; all rows are read front to back.
 //!
 //! # Versions
 //!
@@ -54,18 +58,28 @@
 //!
 //! # Why
 //!
-//! Numbers are kept as they were given, so that what is found is compared exactly, and an index is as good as its source.
+//! Numbers are kept as they were given, as far as the field keeps their bits, so that what is found is compared exactly, and an
+//! index is as good as its source.
 //! Documents stand apart from rows because a document may have none or many.
 
 use crate::bytes::{ByteReader, Bytes, Source, array_at, write_varint};
 use crate::error::{Error, Result};
+use crate::schema::{VectorParams, VectorValues};
 use std::ops::Range;
 
 const HEAD_LEN: u64 = 16;
-const F32: u8 = 1;
 const DOC_LEN: u64 = size_of::<u32>() as u64;
 /// Bytes of rows that are read at once, at the most.
 const READ_BYTES: u64 = 256 << 10;
+
+fn encoding_of(values: VectorValues) -> u8 {
+    match values {
+        VectorValues::F32 => 1,
+        VectorValues::F16 => 2,
+        VectorValues::I8 => 3,
+        VectorValues::Bits => 4,
+    }
+}
 
 /// Writes rows one after the other.
 #[derive(Debug)]
@@ -96,11 +110,16 @@ impl Iterator for RowDocs {
 
 impl VectorsWriter {
     /// Starts a section of so many rows in all.
-    pub(crate) fn start(n_docs: u32, n_vectors: u32, dims: u16, out: &mut Vec<u8>) -> Self {
+    pub(crate) fn start(
+        n_docs: u32,
+        n_vectors: u32,
+        params: VectorParams,
+        out: &mut Vec<u8>,
+    ) -> Self {
         out.extend(n_docs.to_le_bytes());
         out.extend(n_vectors.to_le_bytes());
-        out.extend(dims.to_le_bytes());
-        out.extend([F32, 0, 0, 0, 0, 0]);
+        out.extend(params.dims.to_le_bytes());
+        out.extend([encoding_of(params.values), 0, 0, 0, 0, 0]);
         VectorsWriter { docs: RowDocs::default(), last_doc: 0 }
     }
 
@@ -124,12 +143,13 @@ pub(crate) struct Vectors<S> {
     docs: S,
     n_docs: u32,
     n_vectors: u32,
+    params: VectorParams,
     row_len: u64,
 }
 
 impl<'s, S: Source<'s>> Vectors<S> {
-    /// Opens the two sections of a field of so many dimensions.
-    pub(crate) fn open(rows: S, docs: S, dims: u16) -> Result<Self> {
+    /// Opens the two sections of a field.
+    pub(crate) fn open(rows: S, docs: S, params: VectorParams) -> Result<Self> {
         let head = rows.bytes(0..HEAD_LEN.min(rows.len()))?;
         let mut reader = ByteReader::new(&head);
         let mut read = || Some((reader.u32()?, reader.u32()?, reader.u16()?, reader.u8()?));
@@ -138,11 +158,12 @@ impl<'s, S: Source<'s>> Vectors<S> {
             let error = error().expected(format!("at least {HEAD_LEN} bytes"));
             return Err(rows.locate(0, error.found(rows.len().to_string())));
         };
-        if (own_dims, encoding) != (dims, F32) {
-            let error = error().expected(format!("{dims} dimensions, encoding {F32}"));
+        let (dims, of_values) = (params.dims, encoding_of(params.values));
+        if (own_dims, encoding) != (dims, of_values) {
+            let error = error().expected(format!("{dims} dimensions, encoding {of_values}"));
             return Err(rows.locate(8, error.found(format!("{own_dims}, {encoding}"))));
         }
-        let row_len = u64::from(dims) * size_of::<f32>() as u64;
+        let row_len = params.row_len() as u64;
         let expected = HEAD_LEN + u64::from(n_vectors) * row_len;
         if rows.len() != expected {
             let error = error().expected(format!("{expected} bytes of {n_vectors} rows"));
@@ -152,7 +173,7 @@ impl<'s, S: Source<'s>> Vectors<S> {
             let error = error().expected(format!("documents of {n_vectors} rows"));
             return Err(docs.locate(0, error.found(format!("{} bytes", docs.len()))));
         }
-        Ok(Vectors { rows, docs, n_docs, n_vectors, row_len })
+        Ok(Vectors { rows, docs, n_docs, n_vectors, params, row_len })
     }
 
     /// Documents of the segment.
@@ -162,6 +183,11 @@ impl<'s, S: Source<'s>> Vectors<S> {
 
     pub(crate) fn n_vectors(&self) -> u32 {
         self.n_vectors
+    }
+
+    /// Description of the rows.
+    pub(crate) fn params(&self) -> VectorParams {
+        self.params
     }
 
     /// Bytes of a row.
@@ -287,10 +313,13 @@ impl<'s, S: Source<'s>> Vectors<S> {
 mod tests {
     use super::*;
     use crate::format::doc_check;
+    use crate::schema::Metric;
+
+    const TWO: VectorParams = VectorParams::new(2, Metric::L2);
 
     fn sections(n_docs: u32, rows: &[(u32, [f32; 2])]) -> (Vec<u8>, Vec<u8>) {
         let mut out = vec![];
-        let mut writer = VectorsWriter::start(n_docs, rows.len() as u32, 2, &mut out);
+        let mut writer = VectorsWriter::start(n_docs, rows.len() as u32, TWO, &mut out);
         for (doc, row) in rows {
             writer.add(*doc, &row.map(f32::to_le_bytes).concat(), &mut out);
         }
@@ -301,17 +330,33 @@ mod tests {
     fn the_example_is_what_is_written_and_read() {
         let (rows, docs) = sections(3, &[(0, [1.0, -2.0]), (2, [0.5, 0.0])]);
         assert_eq!([&rows[..], &docs].concat(), doc_check::hex_dump(include_str!("vectors.rs")));
-        let vectors = Vectors::open(&rows[..], &docs[..], 2).unwrap();
+        let vectors = Vectors::open(&rows[..], &docs[..], TWO).unwrap();
         assert_eq!((vectors.n_docs(), vectors.n_vectors(), vectors.row_len()), (3, 2, 8));
         assert_eq!((vectors.doc(0).unwrap(), vectors.doc(1).unwrap()), (0, 2));
         assert_eq!(&*vectors.rows(1..2).unwrap(), [0.5f32, 0.0].map(f32::to_le_bytes).concat());
     }
 
     #[test]
+    fn rows_are_as_long_as_the_numbers_that_are_kept() {
+        for values in VectorValues::ALL {
+            let params = VectorParams::new(12, Metric::L2).values(values);
+            let (row, mut out) = (vec![7; params.row_len()], vec![]);
+            let mut writer = VectorsWriter::start(2, 1, params, &mut out);
+            writer.add(1, &row, &mut out);
+            let docs: Vec<u8> = writer.finish().flat_map(u32::to_le_bytes).collect();
+            let vectors = Vectors::open(&out[..], &docs[..], params).unwrap();
+            assert_eq!(&*vectors.rows(0..1).unwrap(), row, "{values:?}");
+            for other in VectorValues::ALL.into_iter().filter(|other| *other != values) {
+                assert!(Vectors::open(&out[..], &docs[..], params.values(other)).is_err());
+            }
+        }
+    }
+
+    #[test]
     fn rows_of_each_document_are_found_from_wherever_one_looks() {
         let docs = [1, 1, 1, 4, 7, 7, 9];
         let (rows, of_rows) = sections(12, &docs.map(|doc| (doc, [doc as f32, 1.0])));
-        let vectors = Vectors::open(&rows[..], &of_rows[..], 2).unwrap();
+        let vectors = Vectors::open(&rows[..], &of_rows[..], TWO).unwrap();
         for doc in 0..12 {
             let expected = docs.partition_point(|it| *it < doc) as u32;
             let end = docs.partition_point(|it| *it <= doc) as u32;
@@ -324,19 +369,20 @@ mod tests {
     #[test]
     fn other_lengths_dimensions_and_documents_are_refused() {
         let (rows, docs) = sections(3, &[(0, [1.0, -2.0]), (2, [0.5, 0.0])]);
-        let open = |rows: &[u8], docs: &[u8], dims| {
-            Vectors::open(rows, docs, dims).map(drop).unwrap_err().to_string()
+        let open = |rows: &[u8], docs: &[u8], params| {
+            Vectors::open(rows, docs, params).map(drop).unwrap_err().to_string()
         };
         for (found, words) in [
-            (open(&rows[..7], &docs, 2), "at least 16 bytes"),
-            (open(&rows, &docs, 3), "3 dimensions"),
-            (open(&rows[..rows.len() - 1], &docs, 2), "32 bytes of 2 rows"),
-            (open(&rows, &docs[1..], 2), "documents of 2 rows"),
+            (open(&rows[..7], &docs, TWO), "at least 16 bytes"),
+            (open(&rows, &docs, VectorParams::new(3, Metric::L2)), "3 dimensions"),
+            (open(&rows, &docs, TWO.values(VectorValues::Bits)), "encoding 4, found 2, 1"),
+            (open(&rows[..rows.len() - 1], &docs, TWO), "32 bytes of 2 rows"),
+            (open(&rows, &docs[1..], TWO), "documents of 2 rows"),
         ] {
             assert!(found.contains(words), "{found}");
         }
         let beyond = [&docs[..4], &[3, 0, 0, 0]].concat();
-        let vectors = Vectors::open(&rows[..], &beyond[..], 2).unwrap();
+        let vectors = Vectors::open(&rows[..], &beyond[..], TWO).unwrap();
         assert!(vectors.doc(1).unwrap_err().to_string().contains("beyond the segment"));
         assert!(vectors.seek(0, 2).is_err() && vectors.rows(1..3).is_err());
     }

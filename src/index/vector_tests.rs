@@ -2,7 +2,7 @@
 
 use crate::document::Document;
 use crate::index::Index;
-use crate::schema::{Field, FieldKind, Metric, Schema, VectorParams};
+use crate::schema::{Field, FieldKind, Metric, Schema, VectorParams, VectorValues};
 use crate::segment::snapshot::Snapshot;
 use crate::segment::verify;
 use crate::storage::{MemoryStorage, Storage};
@@ -17,6 +17,21 @@ impl Random {
     fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (self.0 >> 33) % n
+    }
+
+    /// Numbers that a field keeps as they are, of which the first is not small.
+    fn vector_of(&mut self, dims: u16, values: VectorValues) -> Vec<f32> {
+        let numbers = self.vector(dims);
+        match values {
+            VectorValues::F16 => {
+                numbers.into_iter().map(|it| half::f16::from_f32(it % 1e4).to_f32()).collect()
+            }
+            VectorValues::I8 => (0..dims).map(|_| self.below(128) as f32 - 128.0).collect(),
+            VectorValues::Bits => {
+                numbers.into_iter().map(|it| f32::from(u8::from(it > 0.3))).collect()
+            }
+            _ => numbers,
+        }
     }
 
     /// Numbers of all sizes, subnormal ones and zeros of both signs too, of which the first is not small.
@@ -36,12 +51,12 @@ const ONE: VectorParams = VectorParams::new(7, Metric::Cosine);
 const MANY: VectorParams = VectorParams::new(3, Metric::L2);
 const LATE: VectorParams = VectorParams::new(2, Metric::Dot);
 
-fn schema(order: bool) -> Schema {
+fn schema(order: bool, values: VectorValues) -> Schema {
     let schema = Schema::builder()
         .text("title")
-        .field(Field::new("one", FieldKind::Vector(ONE)))
+        .field(Field::new("one", FieldKind::Vector(ONE.values(values))))
         .field(Field::new("rank", FieldKind::I64))
-        .field(Field::new("many", FieldKind::Vector(MANY)).many(true).stored(false))
+        .field(Field::new("many", FieldKind::Vector(MANY.values(values))).many(true).stored(false))
         .key("id");
     let schema = if order { schema.order_by(["rank"]) } else { schema };
     schema.build().unwrap()
@@ -51,13 +66,18 @@ fn schema(order: bool) -> Schema {
 type Given = BTreeMap<&'static str, Vec<Vec<f32>>>;
 
 /// A document with some vectors, or none.
-fn document(id: &str, has_late: bool, random: &mut Random) -> (Document, Given) {
+fn document(
+    id: &str,
+    has_late: bool,
+    values: VectorValues,
+    random: &mut Random,
+) -> (Document, Given) {
     let mut document = Document::new().with("id", id).with("rank", random.below(1_000) as i64);
     let mut given = Given::new();
     let fields = [("one", 2, ONE), ("many", 4, MANY), ("late", 2, LATE)];
     for (name, below, params) in fields.into_iter().take(if has_late { 3 } else { 2 }) {
         let vectors: Vec<_> =
-            (0..random.below(below)).map(|_| random.vector(params.dims)).collect();
+            (0..random.below(below)).map(|_| random.vector_of(params.dims, values)).collect();
         for vector in &vectors {
             document.push(name, &vector[..]);
         }
@@ -83,7 +103,7 @@ fn check(storage: &dyn Storage, given: &BTreeMap<String, Given>) {
             let vectors = reader.vectors().unwrap().unwrap();
             let mut with = vec![];
             let read = |doc: u32, row: &[u8]| {
-                let row = value::numbers_of_row(row).collect();
+                let row = value::numbers_of_row(vectors.params(), row);
                 of_docs.entry(doc).or_default().entry(name).or_default().push(row);
                 with.push(doc);
                 Ok(())
@@ -122,9 +142,9 @@ fn bits(given: &Given) -> BTreeMap<&'static str, Vec<Vec<u32>>> {
     given.iter().map(|(name, rows)| (*name, of_rows(rows))).collect()
 }
 
-fn changes(order: bool, options: impl Fn() -> WriterOptions) {
+fn changes(order: bool, values: VectorValues, options: impl Fn() -> WriterOptions) {
     let storage = Arc::new(MemoryStorage::new());
-    let mut index = Index::options().create_in(storage.clone(), schema(order)).unwrap();
+    let mut index = Index::options().create_in(storage.clone(), schema(order, values)).unwrap();
     let mut random = Random(3 + u64::from(order));
     let mut given = BTreeMap::new();
     let mut has_late = false;
@@ -133,7 +153,7 @@ fn changes(order: bool, options: impl Fn() -> WriterOptions) {
         for _ in 0..random.below(120) {
             // Half of them take the place of others.
             let id = format!("d{}", random.below(300));
-            let (document, of_document) = document(&id, has_late, &mut random);
+            let (document, of_document) = document(&id, has_late, values, &mut random);
             writer.add(document).unwrap();
             given.insert(id, of_document);
         }
@@ -142,7 +162,7 @@ fn changes(order: bool, options: impl Fn() -> WriterOptions) {
             writer.delete_key(&*id).unwrap();
             given.remove(&id);
         }
-        update(&mut writer, &mut given, &mut random);
+        update(&mut writer, &mut given, values, &mut random);
         writer.commit().unwrap();
         check(&*storage, &given);
         match round {
@@ -152,7 +172,7 @@ fn changes(order: bool, options: impl Fn() -> WriterOptions) {
         }
         drop(writer);
         if round == 5 {
-            index.add_fields([Field::new("late", FieldKind::Vector(LATE))]).unwrap();
+            index.add_fields([Field::new("late", FieldKind::Vector(LATE.values(values)))]).unwrap();
             has_late = true;
         }
         check(&*storage, &given);
@@ -161,10 +181,15 @@ fn changes(order: bool, options: impl Fn() -> WriterOptions) {
 }
 
 /// Changes the titles of some documents, which keep their vectors, or gives one another vector.
-fn update(writer: &mut IndexWriter, given: &mut BTreeMap<String, Given>, random: &mut Random) {
+fn update(
+    writer: &mut IndexWriter,
+    given: &mut BTreeMap<String, Given>,
+    values: VectorValues,
+    random: &mut Random,
+) {
     let ids: Vec<String> = given.keys().cloned().collect();
     for id in ids.iter().filter(|_| random.below(20) == 0).collect::<Vec<_>>() {
-        let vector = (random.below(2) == 0).then(|| random.vector(ONE.dims));
+        let vector = (random.below(2) == 0).then(|| random.vector_of(ONE.dims, values));
         let changed = writer.update(&**id, |document| {
             document.set("title", "changed");
             if let Some(vector) = &vector {
@@ -180,10 +205,11 @@ fn update(writer: &mut IndexWriter, given: &mut BTreeMap<String, Given>, random:
 
 #[test]
 fn every_document_keeps_its_vectors_whatever_happens_to_others() {
-    for order in [false, true] {
-        changes(order, || WriterOptions::new().threads(2));
+    for (nth, values) in VectorValues::ALL.into_iter().enumerate() {
+        let (order, other) = (nth % 2 == 0, nth % 2 == 1);
+        changes(order, values, || WriterOptions::new().threads(2));
         let policy = || MergePolicy::default().factor(2);
-        changes(order, || WriterOptions::new().threads(1).merge_policy(policy()));
+        changes(other, values, || WriterOptions::new().threads(1).merge_policy(policy()));
     }
 }
 

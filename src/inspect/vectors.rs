@@ -18,7 +18,7 @@ pub struct VectorsInfo {
     pub field: String,
     /// The segment's place in the snapshot, from 0.
     pub segment: usize,
-    /// Numbers of each vector, and the metric.
+    /// Dimensions, metric and numbers of each vector.
     pub params: VectorParams,
     /// Documents of the segment, deleted ones included.
     pub documents: u64,
@@ -107,7 +107,8 @@ fn info(
         vectors.for_each(|doc, row| {
             n += 1;
             n_with += u64::from(last.replace(doc) != Some(doc));
-            let length = numbers_of_row(row).map(|it| f64::from(it).powi(2)).sum::<f64>().sqrt();
+            let numbers = numbers_of_row(params, row).into_iter();
+            let length = numbers.map(|it| f64::from(it).powi(2)).sum::<f64>().sqrt();
             let (least, most) = lengths.unwrap_or((length, length));
             lengths = Some((length.min(least), length.max(most)));
             Ok(())

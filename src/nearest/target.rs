@@ -4,10 +4,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graph::code::Target as Code;
 use crate::ids::DocId;
 use crate::query::{NeighborsSpec, QueryVector};
-use crate::schema::{Metric, Schema, VectorParams};
+use crate::schema::{Metric, Schema, VectorParams, VectorValues};
 use crate::segment::reader::SegmentReader;
-use crate::simd::dots::{dot, dot_and_square, squared_distance};
-use crate::value::check_vector;
+use crate::simd::dots::{
+    Bits, F16, F32, I8, Numbers, dot, dot_and_square, ones_in_common, squared_distance,
+};
+use crate::value::{bits_of, check_vector, numbers_of_row};
 
 /// Vectors of which the nearest counts, and their metric.
 #[derive(Debug)]
@@ -23,6 +25,8 @@ struct Prepared {
     numbers: Vec<f32>,
     /// Euclidean length.
     length: f32,
+    /// The numbers as bits where they are all 0 or 1, as those of the rows are: the same sums are counted then.
+    bits: Option<Vec<u8>>,
 }
 
 impl Target {
@@ -52,7 +56,7 @@ impl Target {
             check_vector(params, numbers.iter().copied())
                 .map_err(|wrong| doing().expected(wrong.expected).found(wrong.found))?;
         }
-        let vectors = vectors.into_iter().map(Prepared::of).collect();
+        let vectors = vectors.into_iter().map(|it| Prepared::of(params, it)).collect();
         Ok(Target { params, vectors, doc })
     }
 
@@ -76,30 +80,56 @@ impl Target {
     pub(super) fn similarity(&self, row: &[u8]) -> f32 {
         let mut greatest = f32::MIN;
         for vector in &self.vectors {
-            greatest = greatest.max(vector.similarity(self.params.metric, row));
+            greatest = greatest.max(vector.similarity(self.params, row));
         }
         greatest
     }
 }
 
 impl Prepared {
-    fn of(numbers: Vec<f32>) -> Self {
+    fn of(params: VectorParams, numbers: Vec<f32>) -> Self {
         let length = numbers.iter().map(|number| number * number).sum::<f32>().sqrt();
-        Prepared { numbers, length }
+        let bits = match params.values {
+            VectorValues::Bits => bits_of(&numbers),
+            _ => None,
+        };
+        Prepared { numbers, length, bits }
     }
 
     #[inline]
-    fn similarity(&self, metric: Metric, row: &[u8]) -> f32 {
-        let similarity = match metric {
-            Metric::Cosine => {
-                let (product, square) = dot_and_square(&self.numbers, row);
-                product / (self.length * square.sqrt())
-            }
-            Metric::Dot => dot(&self.numbers, row),
-            Metric::L2 => -squared_distance(&self.numbers, row),
+    fn similarity(&self, VectorParams { metric, values, .. }: VectorParams, row: &[u8]) -> f32 {
+        let similarity = match (values, &self.bits) {
+            (VectorValues::F32, _) => self.similarity_to::<F32>(metric, row),
+            (VectorValues::F16, _) => self.similarity_to::<F16>(metric, row),
+            (VectorValues::I8, _) => self.similarity_to::<I8>(metric, row),
+            (VectorValues::Bits, Some(bits)) => self.similarity_of_bits(metric, bits, row),
+            (VectorValues::Bits, None) => self.similarity_to::<Bits>(metric, row),
         };
         // Vectors are short enough for a finite sum, unless damage makes others of them.
         if similarity.is_finite() { similarity } else { f32::MIN }
+    }
+
+    #[inline]
+    fn similarity_to<N: Numbers>(&self, metric: Metric, row: &[u8]) -> f32 {
+        match metric {
+            Metric::Cosine => {
+                let (product, square) = dot_and_square::<N>(&self.numbers, row);
+                product / (self.length * square.sqrt())
+            }
+            Metric::Dot => dot::<N>(&self.numbers, row),
+            Metric::L2 => -squared_distance::<N>(&self.numbers, row),
+        }
+    }
+
+    /// The similarity that numbers of 32 bits would give, to the bit: all sums of ones are whole numbers.
+    fn similarity_of_bits(&self, metric: Metric, bits: &[u8], row: &[u8]) -> f32 {
+        let (both, of_row) = ones_in_common(bits, row);
+        let (product, square) = (both as f32, of_row as f32);
+        match metric {
+            Metric::Cosine => product / (self.length * square.sqrt()),
+            Metric::Dot => product,
+            Metric::L2 => -((self.length * self.length).round() + square - 2.0 * product),
+        }
     }
 }
 
@@ -126,8 +156,7 @@ fn of_document(
     if let Some(vectors) = segment.field(spec.field).vectors()? {
         let rows = vectors.rows_of(0, of_segment)?;
         let bytes = vectors.rows(rows)?;
-        let number = |bytes: &[u8; 4]| f32::from_le_bytes(*bytes);
-        let of_row = |row: &[u8]| row.as_chunks().0.iter().map(number).collect();
+        let of_row = |row: &[u8]| numbers_of_row(vectors.params(), row);
         all.extend(bytes.chunks_exact(vectors.row_len()).map(of_row));
     }
     match all.is_empty() {

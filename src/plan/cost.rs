@@ -8,6 +8,7 @@ use crate::format::postings::SHORT_DOCS_MAX;
 use crate::format::terms::BLOCK_TERMS;
 use crate::nearest::{DEGREE, Figures};
 use crate::query::{PhraseSpec, Proximity};
+use crate::schema::{VectorParams, VectorValues};
 use crate::simd::arrays::gallop_ratio;
 
 /// Documents scored for each hit and list where bounds leave out the others.
@@ -99,13 +100,23 @@ fn gallop_steps(ratio: f32) -> f32 {
     2.0 + ratio.max(1.0).log2()
 }
 
+/// Part of the time of comparing numbers of 32 bits that others take.
+fn part_of_time(values: VectorValues) -> f32 {
+    match values {
+        VectorValues::F32 => 1.0,
+        VectorValues::F16 => 0.75,
+        VectorValues::I8 => 0.5,
+        VectorValues::Bits => 0.05,
+    }
+}
+
 impl CostModel {
-    /// Costs of looking for vectors of so many numbers.
-    pub(super) fn of_vectors(&self, dims: u16) -> Figures {
-        let numbers = self.compare_number_ns * f32::from(dims);
+    /// Costs of looking for vectors of a field.
+    pub(super) fn of_vectors(&self, params: VectorParams) -> Figures {
+        let numbers = self.compare_number_ns * f32::from(params.dims);
         // Finding a row is like looking a document up; a code has a byte of the four of each number.
         Figures {
-            vector: self.look_up_doc_ns + numbers,
+            vector: self.look_up_doc_ns + numbers * part_of_time(params.values),
             code: self.look_up_doc_ns + numbers / 4.0,
             links: self.open_list_ns + self.varint_ns * DEGREE,
             test: 2.0 * self.look_up_doc_ns,

@@ -5,6 +5,7 @@ use super::{LeafId, LeafKey, Node, NodeId, Operator, Plan, SegmentPlan};
 use crate::error::Result;
 use crate::nearest::{Choice, FoundNeighbors, Standing, bounds, choose};
 use crate::query::{Neighbors, NeighborsSpec, Normal};
+use crate::schema::VectorParams;
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 use std::sync::Arc;
@@ -131,7 +132,8 @@ impl Plan<'_> {
         let_through: impl Fn(usize, &SegmentPlan<'_>) -> u64,
     ) -> Result<()> {
         let NeighborsPlan { spec, leaf, .. } = &self.neighbors[nth];
-        let figures = self.costs.of_vectors(self.dims(*leaf));
+        let Some(params) = self.vectors_of(*leaf) else { return Ok(()) };
+        let figures = self.costs.of_vectors(params);
         let parts = self.segments.iter().enumerate();
         let ways =
             parts.map(|(at, part)| choose(part.segment, spec, let_through(at, part), figures));
@@ -156,13 +158,13 @@ impl Plan<'_> {
 
     /// Bytes of a vector that a leaf compares.
     pub(crate) fn row_len(&self, leaf: LeafId) -> u64 {
-        u64::from(self.dims(leaf)) * size_of::<f32>() as u64
+        self.vectors_of(leaf).map_or(0, |params| params.row_len() as u64)
     }
 
-    fn dims(&self, leaf: LeafId) -> u16 {
+    fn vectors_of(&self, leaf: LeafId) -> Option<VectorParams> {
         let of_field = self.leaves[leaf.index()].field().zip(self.segments.first());
         let kind = of_field.map(|(field, part)| part.segment.schema().get(field).kind);
-        kind.and_then(|kind| kind.vector()).map_or(0, |params| params.dims)
+        kind.and_then(|kind| kind.vector())
     }
 
     /// Expects no more neighbours in all segments together than are asked for, and no more of what is made of them.

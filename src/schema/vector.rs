@@ -1,9 +1,9 @@
-//! Vectors of a field: their dimensions, and the measure of how alike two are.
+//! Vectors of a field: dimensions, numbers, and the measure of how alike two are.
 
 /// Numbers a vector may have at the most.
 pub const VECTOR_DIMS_MAX: u16 = 8_192;
 
-/// Number of dimensions of a vector field, its metric, and whether it has graphs.
+/// Dimensions of a vector field, its metric, its numbers, and whether it has graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct VectorParams {
@@ -11,6 +11,8 @@ pub struct VectorParams {
     pub dims: u16,
     /// Measure of how alike two vectors are.
     pub metric: Metric,
+    /// Numbers that are kept of a vector.
+    pub values: VectorValues,
     /// Whether segments of many vectors keep a graph.
     ///
     /// By it the nearest are found without comparing all.
@@ -20,7 +22,21 @@ pub struct VectorParams {
 impl VectorParams {
     /// Vectors of so many numbers, compared by a metric.
     pub const fn new(dims: u16, metric: Metric) -> Self {
-        VectorParams { dims, metric, graph: true }
+        VectorParams { dims, metric, values: VectorValues::F32, graph: true }
+    }
+
+    /// Sets the numbers that are kept of a vector; by default they have 32 bits.
+    ///
+    /// ```
+    /// use treepie::schema::{Metric, Schema, VectorParams, VectorValues};
+    ///
+    /// let halves = VectorParams::new(384, Metric::Cosine).values(VectorValues::F16);
+    /// let schema = Schema::builder().vector("embedding", halves).build()?;
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn values(self, values: VectorValues) -> Self {
+        VectorParams { values, ..self }
     }
 
     /// Sets whether segments of some thousand vectors keep a graph; by default they do.
@@ -34,7 +50,68 @@ impl VectorParams {
 
     /// Bytes of the numbers of a vector.
     pub(crate) fn row_len(self) -> usize {
-        usize::from(self.dims) * size_of::<f32>()
+        self.values.row_len(self.dims)
+    }
+}
+
+/// Numbers that are kept of each vector, which is what vectors are compared by.
+///
+/// A vector that is asked about may have any finite numbers, whatever a field keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum VectorValues {
+    /// Numbers of 32 bits, as they are given.
+    #[default]
+    F32,
+    /// The nearest numbers of 16 bits: three to four digits, up to 65,504.
+    ///
+    /// Greater numbers are refused.
+    F16,
+    /// Whole numbers from −128 to 127, a byte each. Others are refused.
+    I8,
+    /// Bits: each number is 0 or 1. Others are refused.
+    ///
+    /// By [`Metric::L2`] the distance is that of Hamming: the number of places at which two vectors differ. [`Metric::Dot`] counts
+    /// the ones that two have in common, and [`Metric::Cosine`] divides these by the root of the product of the ones of each.
+    Bits,
+}
+
+impl VectorValues {
+    /// All, the most exact first.
+    pub const ALL: [VectorValues; 4] =
+        [VectorValues::F32, VectorValues::F16, VectorValues::I8, VectorValues::Bits];
+
+    /// The name used in schema files and plans.
+    pub fn name(self) -> &'static str {
+        match self {
+            VectorValues::F32 => "f32",
+            VectorValues::F16 => "f16",
+            VectorValues::I8 => "i8",
+            VectorValues::Bits => "bits",
+        }
+    }
+
+    /// The numbers of a name.
+    pub fn of_name(name: &str) -> Option<VectorValues> {
+        VectorValues::ALL.into_iter().find(|values| values.name() == name)
+    }
+
+    /// Bytes of so many numbers.
+    ///
+    /// ```
+    /// use treepie::schema::VectorValues;
+    ///
+    /// let bytes = VectorValues::ALL.map(|values| values.row_len(12));
+    /// assert_eq!(bytes, [48, 24, 12, 2]);
+    /// ```
+    pub fn row_len(self, dims: u16) -> usize {
+        let dims = usize::from(dims);
+        match self {
+            VectorValues::F32 => 4 * dims,
+            VectorValues::F16 => 2 * dims,
+            VectorValues::I8 => dims,
+            VectorValues::Bits => dims.div_ceil(8),
+        }
     }
 }
 
@@ -114,5 +191,9 @@ mod tests {
             assert_eq!(Metric::of_name(metric.name()), Some(metric));
         }
         assert_eq!(Metric::of_name("euclid"), None);
+        for values in VectorValues::ALL {
+            assert_eq!(VectorValues::of_name(values.name()), Some(values));
+        }
+        assert_eq!(VectorValues::of_name("f64"), None);
     }
 }

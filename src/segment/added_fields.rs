@@ -133,7 +133,7 @@ fn without_values(
         column.finish()?;
     }
     if let Some(params) = of_schema.kind.vector() {
-        builder.start_vectors(field, n_docs, 0, params.dims)?.finish()?;
+        builder.start_vectors(field, n_docs, 0, params)?.finish()?;
     }
     let built = builder.finish(n_docs, 1)?;
     SegmentFile::open(storage.open(&FileName::Segment(id).to_string())?, Some((id, built.seal)))

@@ -14,7 +14,7 @@ use crate::format::stored::StoredIndexWriter;
 use crate::format::terms::{FinishedDictionary, NewTerm, TermDictionaryWriter};
 use crate::format::vectors::VectorsWriter;
 use crate::ids::{FieldId, SegmentId};
-use crate::schema::{Detail, Field};
+use crate::schema::{Detail, Field, VectorParams};
 use crate::segment::doc_ranges::DocRanges;
 use crate::segment::file::{self, SegmentFileWriter, Unsynced};
 use crate::segment::ordinals::OrdinalMap;
@@ -142,11 +142,11 @@ impl SegmentBuilder {
         field: FieldId,
         n_docs: u32,
         n_vectors: u32,
-        dims: u16,
+        params: VectorParams,
     ) -> Result<VectorsSection<'_>> {
         self.file.start_section(Some(field), SectionKind::VECTORS, 0)?;
         let mut out = ByDocument { file: &mut self.file, bytes: vec![] };
-        let writer = VectorsWriter::start(n_docs, n_vectors, dims, &mut out.bytes);
+        let writer = VectorsWriter::start(n_docs, n_vectors, params, &mut out.bytes);
         Ok(VectorsSection { out, writer, field })
     }
 

@@ -171,8 +171,9 @@ impl<'s> SegmentReader<'s> {
     pub(crate) fn vectors_of(self, doc: u32, field: FieldId) -> Result<Vec<Value>> {
         let Some(vectors) = self.field(field).vectors()? else { return Ok(vec![]) };
         let rows = vectors.rows(vectors.rows_of(0, doc)?)?;
+        let params = vectors.params();
         let of_rows = rows.chunks_exact(vectors.row_len());
-        Ok(of_rows.map(|row| Value::Vector(value::numbers_of_row(row).collect())).collect())
+        Ok(of_rows.map(|row| Value::Vector(value::numbers_of_row(params, row))).collect())
     }
 
     #[cold]
@@ -360,7 +361,7 @@ impl<'s> FieldReader<'s> {
         };
         let (rows, docs) =
             (self.section(SectionKind::VECTORS)?, self.section(SectionKind::VECTOR_DOCS)?);
-        let vectors = Vectors::open(rows, docs, params.dims)?;
+        let vectors = Vectors::open(rows, docs, params)?;
         self.segment.expect_n_docs("vectors", vectors.n_docs())?;
         Ok(Some(vectors))
     }

@@ -387,7 +387,8 @@ fn check_graph<'s>(
     reader.curve()?;
     graph.verify(vectors.n_vectors(), |row, code| {
         let (row, mut steps) = (vectors.rows(row..row + 1)?, vec![]);
-        let measures = encode(params.metric, value::numbers_of_row(&row), &mut steps);
+        let numbers = value::numbers_of_row(params, &row);
+        let measures = encode(params.metric, numbers.into_iter(), &mut steps);
         let measures = (measures.scale.to_bits(), measures.square.to_bits());
         Ok(steps == code.steps && measures == (code.scale.to_bits(), code.square.to_bits()))
     })
@@ -413,7 +414,12 @@ fn check_rows<'s, S: Source<'s>>(
                 .damage(ordinal, found)
                 .expected("rows of the documents with a value"));
         }
-        value::check_vector(params, value::numbers_of_row(row)).map_err(|wrong| {
+        if let Some(found) = value::beside_numbers(params, row) {
+            let found = format!("{found}, of document {doc}");
+            return Err(vectors.damage(ordinal, found).expected("no more bits than numbers"));
+        }
+        let numbers = value::numbers_of_row(params, row);
+        value::check_vector(params, numbers.into_iter()).map_err(|wrong| {
             vectors
                 .damage(ordinal, format!("{} of document {doc}", wrong.found))
                 .expected(wrong.expected)
@@ -517,13 +523,14 @@ mod tests {
     fn vectors_of_other_documents_or_that_no_field_takes_are_damage() {
         let check = |rows: &[(u32, [f32; 2])], many, present: &[u32]| {
             let mut section = vec![];
-            let mut writer = VectorsWriter::start(9, rows.len() as u32, 2, &mut section);
+            let params = VectorParams::new(2, Metric::Cosine);
+            let mut writer = VectorsWriter::start(9, rows.len() as u32, params, &mut section);
             for (doc, row) in rows {
                 writer.add(*doc, &row.map(f32::to_le_bytes).concat(), &mut section);
             }
             let docs: Vec<u8> = writer.finish().flat_map(u32::to_le_bytes).collect();
-            let vectors = Vectors::open(&section[..], &docs[..], 2).unwrap();
-            check_rows(&vectors, VectorParams::new(2, Metric::Cosine), many, present)
+            let vectors = Vectors::open(&section[..], &docs[..], params).unwrap();
+            check_rows(&vectors, params, many, present)
         };
         check(&[(1, [1.0, 2.0]), (8, [0.0, 1.0])], false, &[1, 8]).unwrap();
         check(&[(1, [1.0, 2.0]), (1, [1.0, 2.0]), (8, [0.0, 1.0])], true, &[1, 8]).unwrap();

@@ -47,7 +47,9 @@ pub(crate) use typed::{
     NotTaken, Span, code, code_of_f64, code_of_term, f64_of_code, not_taken, span, span_in,
     term_of_code, value, vanishes,
 };
-pub(crate) use vector::{append_vector, check_vector, gathered, numbers_of_row};
+pub(crate) use vector::{
+    append_vector, beside_numbers, bits_of, check_vector, gathered, numbers_of_row,
+};
 pub(crate) use width::DecimalWidth;
 pub use zone::Zone;
 

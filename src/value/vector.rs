@@ -1,11 +1,10 @@
-//! Vectors of documents as rows: little-endian numbers of 32 bits.
+//! Vectors of documents as rows: the bytes of the numbers that their field keeps.
 
 use super::Value;
 use super::typed::{self, NotTaken};
-use crate::schema::{FieldKind, Metric, VectorParams};
+use crate::schema::{FieldKind, Metric, VectorParams, VectorValues};
+use half::f16;
 
-/// Bytes of a number of a row.
-const NUMBER_LEN: usize = size_of::<f32>();
 /// Greatest sum of the squares of a vector's numbers: 2 to the 125th. So neither products nor squared distances of two vectors
 /// go beyond what 32 bits have.
 const SQUARE_MAX: f64 = (1u128 << 125) as f64;
@@ -23,8 +22,66 @@ pub(crate) fn append_vector(
     let Value::Vector(numbers) = value else { return Err(refused(typed::shown(value))) };
     check_vector(params, numbers.iter().copied())?;
     row.reserve(params.row_len());
-    numbers.iter().for_each(|number| row.extend_from_slice(&number.to_le_bytes()));
+    let start = row.len();
+    append_numbers(params.values, numbers, row)?;
+    if params.values == VectorValues::F16 {
+        // Rounding may leave nothing of a direction.
+        check_vector(params, numbers_of_row(params, &row[start..]).into_iter())?;
+    }
     Ok(())
+}
+
+/// Appends numbers as a field keeps them.
+fn append_numbers(
+    values: VectorValues,
+    numbers: &[f32],
+    row: &mut Vec<u8>,
+) -> Result<(), NotTaken> {
+    match values {
+        VectorValues::F32 => row.extend(numbers.iter().flat_map(|number| number.to_le_bytes())),
+        VectorValues::F16 => {
+            let expected = "numbers of at most 65504, as 16 bits have them";
+            check_each(numbers, expected, |number| f16::from_f32(number).is_finite())?;
+            row.extend(numbers.iter().flat_map(|number| f16::from_f32(*number).to_le_bytes()));
+        }
+        VectorValues::I8 => {
+            let whole = |number: f32| number == f32::from(number as i8);
+            check_each(numbers, "whole numbers from -128 to 127", whole)?;
+            row.extend(numbers.iter().map(|number| (*number as i8).cast_unsigned()));
+        }
+        VectorValues::Bits => {
+            check_each(numbers, "numbers that are 0 or 1", |it| it == 0.0 || it == 1.0)?;
+            row.extend(numbers.chunks(8).map(byte_of));
+        }
+    }
+    Ok(())
+}
+
+fn check_each(
+    numbers: &[f32],
+    expected: &'static str,
+    is_one: impl Fn(f32) -> bool,
+) -> Result<(), NotTaken> {
+    match numbers.iter().position(|number| !is_one(*number)) {
+        None => Ok(()),
+        Some(at) => {
+            let found = format!("{}, number {} of {}", numbers[at], at + 1, numbers.len());
+            Err(NotTaken { expected: expected.into(), found })
+        }
+    }
+}
+
+/// The bits of up to eight numbers, of which the first is the highest.
+fn byte_of(numbers: &[f32]) -> u8 {
+    let bits =
+        numbers.iter().enumerate().map(|(nth, number)| u8::from(*number != 0.0) << (7 - nth));
+    bits.sum()
+}
+
+/// The bits of numbers that are all 0 or 1; none if there are others.
+pub(crate) fn bits_of(numbers: &[f32]) -> Option<Vec<u8>> {
+    let mut row = vec![];
+    append_numbers(VectorValues::Bits, numbers, &mut row).ok().map(|()| row)
 }
 
 /// Refuses a vector that a field cannot have, or be asked for.
@@ -61,9 +118,30 @@ pub(crate) fn check_vector(
 }
 
 /// Numbers of a row.
-pub(crate) fn numbers_of_row(row: &[u8]) -> impl ExactSizeIterator<Item = f32> + Clone {
-    let (numbers, _) = row.as_chunks::<NUMBER_LEN>();
-    numbers.iter().map(|number| f32::from_le_bytes(*number))
+pub(crate) fn numbers_of_row(params: VectorParams, row: &[u8]) -> Vec<f32> {
+    let of_byte = |byte: &u8| {
+        let byte = *byte;
+        (0..8).map(move |nth| f32::from(byte >> (7 - nth) & 1))
+    };
+    match params.values {
+        VectorValues::F32 => row.as_chunks().0.iter().map(|it| f32::from_le_bytes(*it)).collect(),
+        VectorValues::F16 => {
+            row.as_chunks().0.iter().map(|it| f16::from_le_bytes(*it).to_f32()).collect()
+        }
+        VectorValues::I8 => row.iter().map(|it| f32::from(it.cast_signed())).collect(),
+        VectorValues::Bits => row.iter().flat_map(of_byte).take(params.dims.into()).collect(),
+    }
+}
+
+/// Description of bits behind the last number of a row, which no vector has.
+pub(crate) fn beside_numbers(params: VectorParams, row: &[u8]) -> Option<String> {
+    let n_beside = match params.values {
+        VectorValues::Bits => params.row_len() * 8 - usize::from(params.dims),
+        _ => 0,
+    };
+    let last = row.last().copied().unwrap_or_default();
+    let beside = last & ((1 << n_beside) - 1) as u8;
+    (beside != 0).then(|| format!("{n_beside} bits behind the last number that are not all zero"))
 }
 
 /// The one vector that numbers which a document has one after the other are, as a list of them becomes.
@@ -87,7 +165,7 @@ mod tests {
         let params = VectorParams::new(2, metric);
         let mut row = vec![];
         append_vector(params, &numbers.into(), &mut row)
-            .map(|()| assert_eq!(numbers_of_row(&row).collect::<Vec<_>>(), numbers))
+            .map(|()| assert_eq!(numbers_of_row(params, &row), numbers))
             .map_err(|wrong| format!("expected {}, found {}", wrong.expected, wrong.found))
     }
 
@@ -149,6 +227,63 @@ mod tests {
         let shortest = SQUARE_MIN.sqrt() as f32 * 1.001;
         check(Metric::Cosine, &[shortest, 0.0]).unwrap();
         assert!((shortest * shortest).is_normal());
+    }
+
+    /// Bytes of the row of a vector, and the numbers that it has again.
+    fn kept(values: VectorValues, numbers: &[f32]) -> Result<(Vec<u8>, Vec<f32>), String> {
+        let params = VectorParams::new(numbers.len() as u16, Metric::Cosine).values(values);
+        let mut row = vec![];
+        append_vector(params, &numbers.into(), &mut row)
+            .map_err(|wrong| format!("expected {}, found {}", wrong.expected, wrong.found))?;
+        assert_eq!((row.len(), beside_numbers(params, &row)), (params.row_len(), None));
+        let again = numbers_of_row(params, &row);
+        let mut second = vec![];
+        append_vector(params, &again[..].into(), &mut second).unwrap();
+        assert_eq!(second, row, "what is kept is kept again");
+        Ok((row, again))
+    }
+
+    #[test]
+    fn numbers_of_fewer_bits_are_kept_as_they_are_or_the_nearest() {
+        let (row, again) = kept(VectorValues::F16, &[1.0, -2.0, 0.1, 65_519.0, 1e-9]).unwrap();
+        assert_eq!(row, [0x3C00u16, 0xC000, 0x2E66, 0x7BFF, 0].map(u16::to_le_bytes).concat());
+        assert_eq!(again, [1.0, -2.0, 0.099975586, 65_504.0, 0.0]);
+        let whole = [-128.0, 127.0, 0.0, -1.0, -0.0];
+        assert_eq!(kept(VectorValues::I8, &whole).unwrap().0, [128, 127, 0, 255, 0]);
+        let bits = [1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0];
+        let (row, again) = kept(VectorValues::Bits, &bits).unwrap();
+        assert_eq!((&row[..], &again[..]), (&[0b1001_1110, 0b0100_0000][..], &bits[..]));
+        assert_eq!(bits_of(&bits), Some(row));
+        assert_eq!(bits_of(&[0.0, 1.0, 0.5]), None);
+        let params = VectorParams::new(10, Metric::L2).values(VectorValues::Bits);
+        assert!(beside_numbers(params, &[0, 0b0110_0000]).unwrap().contains("6 bits"));
+    }
+
+    #[test]
+    fn numbers_that_a_field_does_not_keep_are_refused_by_their_place() {
+        for (values, numbers, words) in [
+            (
+                VectorValues::F16,
+                [1.0, 65_520.0],
+                "65504, as 16 bits have them, found 65520, number 2",
+            ),
+            (VectorValues::F16, [1e-9, -1e-9], "a direction"),
+            (
+                VectorValues::I8,
+                [1.0, 0.5],
+                "whole numbers from -128 to 127, found 0.5, number 2 of 2",
+            ),
+            (VectorValues::I8, [128.0, 0.0], "found 128, number 1"),
+            (VectorValues::I8, [1.0, -129.0], "found -129, number 2"),
+            (VectorValues::I8, [0.0, 0.0], "a direction"),
+            (VectorValues::Bits, [1.0, 2.0], "numbers that are 0 or 1, found 2, number 2 of 2"),
+            (VectorValues::Bits, [-1.0, 1.0], "found -1, number 1"),
+            (VectorValues::Bits, [0.0, 0.0], "a direction"),
+            (VectorValues::Bits, [f32::NAN, 0.0], "finite numbers, found NaN"),
+        ] {
+            let error = kept(values, &numbers).unwrap_err();
+            assert!(error.contains(words), "{values:?} {numbers:?}: {error}");
+        }
     }
 
     #[test]

@@ -70,8 +70,9 @@ impl GraphBuffer {
     pub(super) fn add(&mut self, row: &[u8]) {
         let GraphBuffer { codes, code, places, .. } = self;
         code.clear();
+        let numbers = value::numbers_of_row(self.params, row);
         let measures =
-            crate::graph::code::encode(self.params.metric, value::numbers_of_row(row), code);
+            crate::graph::code::encode(self.params.metric, numbers.iter().copied(), code);
         let mut hash = places.hasher().hash_one((&*code, measures.scale.to_bits()));
         let place = loop {
             match places.entry(hash) {

@@ -71,7 +71,7 @@ fn write_rows(
     builder: &mut SegmentBuilder,
     add_all: impl FnOnce(&mut Rows<'_>) -> Result<()>,
 ) -> Result<()> {
-    let section = builder.start_vectors(field, n_docs, n_vectors, params.dims)?;
+    let section = builder.start_vectors(field, n_docs, n_vectors, params)?;
     let mut rows = Rows { section, graph: GraphBuffer::of(of_schema, params, n_vectors) };
     add_all(&mut rows)?;
     let Rows { section, graph } = rows;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use treepie::explain::ExplainTree;
 use treepie::function::{Function, ScoreFunction};
 use treepie::query::{Query, QueryVector};
-use treepie::schema::{Metric, VectorParams};
+use treepie::schema::{Metric, VectorParams, VectorValues};
 use treepie::search::IdfScope;
 use treepie::{
     DocId, Document, Field, FieldKind, Hit, Index, Schema, SearchBuilder, SearchRequest, Searcher,
@@ -226,7 +226,11 @@ impl Naive<'_> {
 }
 
 fn schema(metric: Metric) -> Schema {
-    let params = VectorParams::new(DIMS as u16, metric);
+    schema_of(metric, VectorValues::F32)
+}
+
+fn schema_of(metric: Metric, values: VectorValues) -> Schema {
+    let params = VectorParams::new(DIMS as u16, metric).values(values);
     Schema::builder()
         .u64("id")
         .field(Field::new("kind", FieldKind::Keyword).many(true).column(true))
@@ -235,12 +239,16 @@ fn schema(metric: Metric) -> Schema {
         .unwrap()
 }
 
-fn row(random: &mut Random, id: u64) -> Row {
+fn row(random: &mut Random, id: u64, values: VectorValues) -> Row {
     let kinds = KINDS.into_iter().enumerate();
     let kinds = kinds.filter(|(nth, _)| random.below(2 + 12 * (*nth / 3)) == 0);
     let kinds = kinds.map(|(_, kind)| kind).collect();
     let n_vectors = [0, 1, 1, 1, 3][random.below(5)];
-    let vectors = (0..n_vectors).map(|_| vector(random)).collect();
+    let vectors = (0..n_vectors).map(|_| match values {
+        VectorValues::Bits => vector(random).map(|number| number.abs().min(1.0)),
+        _ => vector(random),
+    });
+    let vectors = vectors.collect();
     Row { id, kinds, vectors, is_deleted: false }
 }
 
@@ -346,12 +354,13 @@ fn neighbors_are_those_that_a_naive_search_finds() {
     for seed in 1..25 {
         let mut random = Random(seed);
         let metric = Metric::ALL[seed as usize % 3];
-        let index = Index::in_memory(schema(metric));
+        let values = VectorValues::ALL[seed as usize / 3 % 4];
+        let index = Index::in_memory(schema_of(metric, values));
         let mut writer = index.writer().unwrap();
         let mut rows: Vec<Row> = vec![];
         for _ in 0..1 + random.below(4) {
             for _ in 0..random.below(60) {
-                rows.push(row(&mut random, rows.len() as u64));
+                rows.push(row(&mut random, rows.len() as u64, values));
                 writer.add(document(rows.last().unwrap())).unwrap();
             }
             writer.commit().unwrap();

@@ -1,7 +1,7 @@
 //! Fields of vectors as programs meet them: which documents are taken, and what comes back of them.
 
 use std::sync::Arc;
-use treepie::schema::{Detail, Metric, VectorParams};
+use treepie::schema::{Detail, Metric, VectorParams, VectorValues};
 use treepie::storage::MemoryStorage;
 use treepie::{
     DocId, Document, ErrorKind, Field, FieldKind, Index, Schema, Searcher, Value, WriterOptions,
@@ -122,6 +122,52 @@ fn what_is_no_vector_of_the_field_is_refused_and_leaves_nothing_behind() {
 }
 
 #[test]
+fn vectors_come_back_as_their_field_keeps_them() {
+    let given = [1.0, 0.0, 0.1, 70_000.0];
+    for (values, document, words) in [
+        (VectorValues::F32, given, Ok(given)),
+        (VectorValues::F16, given, Err("65504, as 16 bits have them, found 70000, number 4 of 4")),
+        (VectorValues::F16, [1.0, -0.0, 0.1, 65_504.0], Ok([1.0, -0.0, 0.099975586, 65_504.0])),
+        (VectorValues::I8, given, Err("from -128 to 127, found 0.1, number 3 of 4")),
+        (VectorValues::I8, [1.0, -0.0, -128.0, 127.0], Ok([1.0, 0.0, -128.0, 127.0])),
+        (VectorValues::Bits, given, Err("0 or 1, found 0.1, number 3 of 4")),
+        (VectorValues::Bits, [1.0, 0.0, 1.0, 1.0], Ok([1.0, 0.0, 1.0, 1.0])),
+    ] {
+        let params = VectorParams::new(4, Metric::L2).values(values);
+        let index = Index::in_memory(Schema::builder().vector("v", params).build().unwrap());
+        let mut writer = index.writer().unwrap();
+        let added = writer.add(Document::new().with("v", document));
+        let kept = match words {
+            Ok(kept) => kept,
+            Err(words) => {
+                let error = added.unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Document);
+                let message = error.to_string();
+                assert!(message.contains(words) && message.contains("'v'"), "{message}");
+                continue;
+            }
+        };
+        writer.commit().unwrap();
+        let inspector = index.inspect().unwrap();
+        assert!(inspector.verify(|error| panic!("{error}")).is_sound());
+        let info = &inspector.vectors(None).unwrap()[0];
+        assert_eq!((info.params, info.vectors), (params, 1));
+        assert_eq!(info.bytes, 16 + values.row_len(4) as u64 + 4, "{values:?}");
+        let searcher = index.searcher().unwrap();
+        let back = searcher.document(DocId(0)).unwrap();
+        assert_eq!(back["v"].as_slice(), [Value::from(kept)], "{values:?}");
+        // Nothing else is as near to it, whatever numbers are asked about.
+        let query = searcher.parse("v:within($v, 0)").unwrap();
+        let others =
+            [[kept[0] + 0.25, kept[1], kept[2], kept[3]], [kept[0], 9.0, kept[2], kept[3]]];
+        for (vector, n) in [(kept, 1), (others[0], 0), (others[1], 0)] {
+            let query = query.with_vectors([("v", vector.to_vec())]).unwrap();
+            assert_eq!(searcher.count(&query).unwrap(), n, "{values:?} {vector:?}");
+        }
+    }
+}
+
+#[test]
 fn numbers_one_after_the_other_are_a_vector() {
     let searcher = of([
         Document::new().with("one", 1).with("one", 0.1f32),
@@ -173,7 +219,9 @@ fn an_index_of_other_vectors_is_another() {
     let mut writer = index.writer().unwrap();
     writer.add(Document::new().with("v", [1.0, 2.0])).unwrap();
     writer.commit().unwrap();
-    for other in [with(3, Metric::Cosine), with(2, Metric::Dot)] {
+    let halves = VectorParams::new(2, Metric::Cosine).values(VectorValues::F16);
+    let halves = Schema::builder().vector("v", halves);
+    for other in [with(3, Metric::Cosine), with(2, Metric::Dot), halves] {
         let other = Index::in_memory(other.build().unwrap());
         let error = other.writer().unwrap().add_index(&index.searcher().unwrap()).unwrap_err();
         assert!(error.to_string().contains("one whose field 'v' is another"), "{error}");

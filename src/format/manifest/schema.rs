@@ -7,6 +7,7 @@ use crate::ids::FieldId;
 use crate::schema::{
     Detail, EMPTY_FIELD, FIELDS_MAX, Field, FieldKind, Metric, NULL_FIELD, OrderField,
     PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT, Schema, SchemaBuilder, VectorParams,
+    VectorValues,
 };
 
 const STORED: u8 = 1;
@@ -25,6 +26,8 @@ const PATH: u8 = 10;
 const VECTOR: u8 = 11;
 /// Bit beside the metric of vectors without graphs.
 const NO_GRAPH: u8 = 128;
+/// Bits beside it of the numbers of vectors.
+const VALUES: u8 = 12;
 
 pub(super) fn encode_schema(schema: &Schema) -> Vec<u8> {
     let mut out = vec![];
@@ -70,9 +73,10 @@ pub(super) fn encode_schema(schema: &Schema) -> Vec<u8> {
         if let FieldKind::Path { separator } = field.kind {
             out.extend(u32::from(separator).to_le_bytes());
         }
-        if let FieldKind::Vector(VectorParams { dims, metric, graph, .. }) = field.kind {
+        if let FieldKind::Vector(VectorParams { dims, metric, values, graph, .. }) = field.kind {
             out.extend(dims.to_le_bytes());
-            out.push(metric_byte(metric) | if graph { 0 } else { NO_GRAPH });
+            let graph = if graph { 0 } else { NO_GRAPH };
+            out.push(metric_byte(metric) | values_bits(values) | graph);
         }
     }
     let default_fields = schema.default_field_ids();
@@ -128,6 +132,15 @@ fn metric_byte(metric: Metric) -> u8 {
         Metric::Cosine => 1,
         Metric::Dot => 2,
         Metric::L2 => 3,
+    }
+}
+
+fn values_bits(values: VectorValues) -> u8 {
+    match values {
+        VectorValues::F32 => 0,
+        VectorValues::F16 => 4,
+        VectorValues::I8 => 8,
+        VectorValues::Bits => 12,
     }
 }
 
@@ -203,9 +216,11 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>, features: u32) -> Option<Sch
         }
         if let FieldKind::Vector(params) = &mut field.kind {
             let (dims, byte) = (reader.u16()?, reader.u8()?);
-            let metric = |it: &Metric| metric_byte(*it) == byte & !NO_GRAPH;
+            let metric = |it: &Metric| metric_byte(*it) == byte & !(VALUES | NO_GRAPH);
             let metric = Metric::ALL.into_iter().find(metric)?;
-            *params = VectorParams::new(dims, metric).graph(byte & NO_GRAPH == 0);
+            let values = |it: &VectorValues| values_bits(*it) == byte & VALUES;
+            let values = VectorValues::ALL.into_iter().find(values)?;
+            *params = VectorParams::new(dims, metric).values(values).graph(byte & NO_GRAPH == 0);
         }
         fields.push(field);
     }

@@ -333,3 +333,73 @@ fn fields_of_vectors_can_be_added_later() {
     dir.ok(&["verify", "t.tp"]);
     assert_eq!((dir.count("v:*"), dir.count("_missing:v")), (1, 1));
 }
+
+#[test]
+fn fields_keep_numbers_of_fewer_bits() {
+    let dir = Dir::new();
+    let field = |name: &str, dims, values| {
+        format!(
+            "[fields.{name}]\ntype = \"vector\"\ndims = {dims}\nmetric = \"l2\"\nvalues = \"{values}\"\n"
+        )
+    };
+    dir.write("schema.toml", field("h", 2, "f16") + &field("w", 2, "i8") + &field("b", 10, "bits"));
+    let bits = json!([1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0]);
+    let documents = [
+        json!({"h": [0.1, 1], "w": [-128, 127], "b": [1, 0, 0, 1, 1, 1, 1, 0, 0, 1]}),
+        json!({"h": "ADwAwA==", "w": "gH8=", "b": "nkA="}),
+    ];
+    dir.write("in.jsonl", documents.map(|it| it.to_string()).join("\n"));
+    let expected = [
+        json!({"h": [0.099975586, 1.0], "w": [-128.0, 127.0], "b": bits}),
+        json!({"h": [1.0, -2.0], "w": [-128.0, 127.0], "b": bits}),
+    ];
+    assert_eq!(indexed(&dir, "in.jsonl", &[]), expected);
+    for format in ["jsonl", "csv"] {
+        let input = format!("out.{format}");
+        dir.write(&input, dir.ok(&["export", "t.tp", "--format", format]));
+        dir.write("printed.toml", dir.ok(&["inspect", "t.tp", "schema"]));
+        let index =
+            ["index", "u.tp", &*input, "--schema", "printed.toml", "--overwrite", "--quiet"];
+        dir.ok(&index);
+        assert_eq!(exported(&dir, "u.tp"), expected, "{format}");
+    }
+    dir.ok(&["verify", "t.tp"]);
+    let rows = dir.run(&["inspect", "t.tp", "vectors", "--format", "json"]).json();
+    let of = |nth: usize| (rows[nth]["values"].clone(), rows[nth]["bytes"].clone());
+    let bytes = |of_row: u64| json!(16 + 2 * (of_row + 4));
+    assert_eq!(
+        [of(0), of(1), of(2)],
+        [(json!("f16"), bytes(4)), (json!("i8"), bytes(2)), (json!("bits"), bytes(2)),]
+    );
+    // Bits are asked about by those of a list, and by their distance.
+    let hit =
+        dir.run(&["search", "t.tp", "*", "--knn", "b=[1,0,0,1,1,1,1,0,1,0]:1", "--format", "json"]);
+    assert_eq!(hit.json()["hits"][0]["score"], json!(1.0 / 3.0f32));
+
+    dir.write("one.jsonl", "{}\n{}\n");
+    let table = |descr: &str, columns: usize, bytes: &[u8]| {
+        let header =
+            format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (2, {columns}), }}\n");
+        let len = (header.len() as u16).to_le_bytes();
+        [b"\x93NUMPY\x01\x00", &len[..], header.as_bytes(), bytes].concat()
+    };
+    dir.write("w.npy", table("|i1", 2, &[0x80, 0x7F, 1, 2]));
+    dir.write("b.npy", table("|u1", 2, &[0x9E, 0x40, 0xFF, 0xFF]));
+    let files = ["--vectors", "w=w.npy", "--vectors", "b=b.npy"];
+    let found = indexed(&dir, "one.jsonl", &files);
+    assert_eq!(found[0], json!({"w": [-128.0, 127.0], "b": bits}));
+    assert_eq!(found[1], json!({"w": [1.0, 2.0], "b": [1.0; 10]}));
+    let index = ["index", "x.tp", "one.jsonl", "--schema", "schema.toml", "--quiet", "--vectors"];
+    dir.run(&[&index[..], &["w=b.npy"]].concat())
+        .fails_with(&["b.npy", "|i1, which values = \"i8\" of the schema takes, found |u1"]);
+    for (line, words) in [
+        (r#"{"w": [1, 0.5]}"#, "whole numbers from -128 to 127, found 0.5, number 2 of 2"),
+        (r#"{"h": [1, 1e6]}"#, "65504, as 16 bits have them, found 1000000, number 2 of 2"),
+        (r#"{"b": [0, 0, 0, 0, 0, 0, 0, 0, 0, 2]}"#, "0 or 1, found 2, number 10 of 10"),
+        (r#"{"b": "AACAPw=="}"#, "base64 of 2 bytes, with 8 in each, found 4 bytes"),
+    ] {
+        dir.write("bad.jsonl", format!("{{}}\n{line}\n"));
+        dir.run(&["index", "x.tp", "bad.jsonl", "--schema", "schema.toml", "--quiet"])
+            .fails_with(&[words, "line 2"]);
+    }
+}

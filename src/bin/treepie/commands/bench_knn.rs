@@ -107,7 +107,7 @@ pub(super) fn run(
     global: Global,
 ) -> Outcome {
     let (field, params) = vector_field(searcher.schema(), args.field.as_deref())?;
-    let vectors = read_rows(queries, field, params.dims)?;
+    let vectors = read_rows(queries, field, params)?;
     if vectors.is_empty() {
         let error = usage("reading the queries").expected("a row or more").found("none");
         return Err(error.in_file(queries).into());

@@ -173,7 +173,7 @@ fn nearest(typed: &str, schema: &Schema, n_topics: usize) -> Outcome<Vec<Query>>
     let params = schema.field(name).and_then(|field| field.kind.vector()).ok_or_else(|| {
         usage("reading --knn").expected("a vector field of the index").found(format!("'{name}'"))
     })?;
-    let rows = read_rows(file.as_ref(), name, params.dims)?;
+    let rows = read_rows(file.as_ref(), name, params)?;
     if rows.len() != n_topics {
         let expected = format!("{}, one for each query", output::plural(n_topics, "row"));
         let error = usage("reading the vectors of queries").expected(expected);

@@ -25,6 +25,7 @@
 //! type = "vector"
 //! dims = 384           # numbers of each; vector only
 //! metric = "cosine"    # cosine | dot | l2; default cosine, vector only
+//! values = "f32"       # f32 | f16 | i8 | bits; numbers that are kept; default f32, vector only
 //! graph = "auto"       # auto | none; default auto: segments of many vectors have one; vector only
 //! [fields."brand.text"]
 //! type = "text"
@@ -43,6 +44,7 @@
 //! Settings of reading inputs are described in [`settings`](super::settings).
 
 mod print;
+mod vector_keys;
 mod vectors;
 
 use std::{ops::Range, path::Path};
@@ -60,6 +62,7 @@ use self::print::SIMILAR;
 #[cfg(test)]
 pub(crate) use self::print::print;
 pub(crate) use self::print::{MoreLines, print_more, print_with, quoted};
+use self::vector_keys::VectorKeys;
 use super::{
     settings::{self, InputSettings},
     settings_file,
@@ -203,7 +206,7 @@ impl File<'_> {
         let (mut positions, mut frequencies) = (None, true);
         let (mut text_only, mut copy_of) = (None, None);
         let (mut scale, mut column, mut separator, mut zone) = (None, None, None, None);
-        let (mut normalizer, mut dims, mut metric, mut graph) = (None, None, None, None);
+        let (mut normalizer, mut vectors) = (None, VectorKeys::default());
         for (key, span, value) in in_order(self.table(value, span, name)?) {
             match key {
                 "type" => kind = Some(self.kind(value, span)?),
@@ -239,9 +242,9 @@ impl File<'_> {
                 "normalizer" => normalizer = Some((self.normalizer(name, value, &span)?, span)),
                 "scale" => scale = Some((self.scale(value, &span)?, span)),
                 "separator" => separator = Some((self.character(value, &span, key)?, span)),
-                "dims" => dims = Some((self.dims(value, &span)?, span)),
-                "metric" => metric = Some((self.metric(value, &span)?, span)),
-                "graph" => graph = Some((self.graph(value, &span)?, span)),
+                key if VectorKeys::KEYS.contains(&key) => {
+                    self.read_of_vectors(key, value, span, &mut vectors)?;
+                }
                 "zone" => zone = Some((self.zone(value, &span, key)?, span)),
                 // Columns of keywords are for facets.
                 "column" | "facet" => {
@@ -250,7 +253,7 @@ impl File<'_> {
                 // Read by others.
                 key if settings_file::KEYS_OF_FIELDS.contains(&key) => {}
                 _ => {
-                    let known = "type, stored, many, copy_of, null_words, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, normalizer, scale, separator, zone, dims, metric, graph, column, from, date_format, decimal_comma, thousands_comma or split";
+                    let known = "type, stored, many, copy_of, null_words, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, normalizer, scale, separator, zone, dims, metric, values, graph, column, from, date_format, decimal_comma, thousands_comma or split";
                     return Err(self.unknown(span, key, known));
                 }
             }
@@ -283,7 +286,7 @@ impl File<'_> {
                     .found(format!("it in a {} field", kind.name())));
             }
         };
-        let kind = self.of_vectors(kind, (name, span), dims, metric, graph)?;
+        let kind = self.of_vectors(kind, (name, span), vectors)?;
         field.kind = match (kind, separator) {
             (FieldKind::Path { .. }, Some((separator, _))) => FieldKind::Path { separator },
             (kind, None) => kind,

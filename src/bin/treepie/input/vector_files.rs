@@ -1,8 +1,10 @@
 //! Files of vectors beside the documents: a row for each, in their order.
 //!
-//! `.npy` files are those that NumPy saves: a table of numbers of 16, 32 or 64 bits, little-endian, row by row. `.fvecs` files have,
-//! for each row, how many numbers there are and the numbers, of 32 bits. Rows are read one after the other. Numbers of
-//! other bits become the nearest of 32.
+//! `.npy` files are those that NumPy saves: a table of numbers, little-endian, row by row. `.fvecs` files have, for each row, how
+//! many numbers there are and the numbers, of 32 bits. Rows are read one after the other. Numbers of 64 bits become the nearest
+//! of 32. Bits are numbers of a byte each, or eight in a byte as `numpy.packbits` has them.
+//!
+//! Rows to be indexed have the numbers that the field keeps: others would mostly be a mistake. Queries may have any numbers.
 
 use std::{
     fs::File,
@@ -10,6 +12,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use half::f16;
+use treepie::schema::{VectorParams, VectorValues};
 use treepie::{Document, Error, ErrorKind, Schema};
 
 use crate::failure::{unread, usage};
@@ -62,7 +66,8 @@ impl VectorFiles {
                 let expected = usage("reading --vectors").expected("one file of each field");
                 return Err(expected.found(format!("'{field}' twice")));
             }
-            opened.push(Rows::of_file(field, path, params.dims)?);
+            let takes = Takes { params, is_indexed: true };
+            opened.push(Rows::of_file(field, path, takes)?);
         }
         Ok(VectorFiles(opened))
     }
@@ -102,8 +107,12 @@ impl VectorFiles {
 }
 
 /// All rows of a file, which are compared with the vectors of a field.
-pub(crate) fn read_rows(path: &Path, field: &str, dims: u16) -> Result<Vec<Vec<f32>>, Error> {
-    let mut rows = Rows::of_file(field, path, dims)?;
+pub(crate) fn read_rows(
+    path: &Path,
+    field: &str,
+    params: VectorParams,
+) -> Result<Vec<Vec<f32>>, Error> {
+    let mut rows = Rows::of_file(field, path, Takes { params, is_indexed: false })?;
     let mut read = vec![];
     let mut next = || match rows.row()? {
         Some(numbers) => rows.finite(numbers).map(Some),
@@ -131,31 +140,76 @@ struct Rows<R> {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Layout {
-    /// Numbers of these bits.
-    Npy(Bits),
+    Npy(Type),
+    /// A table of bytes with eight bits each.
+    Packed,
     Fvecs,
 }
 
+/// Type of the numbers of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Bits {
+enum Type {
     F16,
     F32,
     F64,
+    I8,
+    U8,
+    Bool,
 }
 
-impl Layout {
-    fn number_len(self) -> usize {
+impl Type {
+    const ALL: [Type; 6] = [Type::F32, Type::F16, Type::F64, Type::I8, Type::U8, Type::Bool];
+
+    /// The name that NumPy has for it.
+    fn name(self) -> &'static str {
         match self {
-            Layout::Npy(Bits::F16) => 2,
-            Layout::Npy(Bits::F32) | Layout::Fvecs => 4,
-            Layout::Npy(Bits::F64) => 8,
+            Type::F16 => "<f2",
+            Type::F32 => "<f4",
+            Type::F64 => "<f8",
+            Type::I8 => "|i1",
+            Type::U8 => "|u1",
+            Type::Bool => "|b1",
         }
     }
 
+    fn number_len(self) -> usize {
+        match self {
+            Type::I8 | Type::U8 | Type::Bool => 1,
+            Type::F16 => 2,
+            Type::F32 => 4,
+            Type::F64 => 8,
+        }
+    }
+}
+
+impl Layout {
     /// Bytes of a row of so many numbers.
     fn row_len(self, dims: usize) -> usize {
-        let of_head = if self == Layout::Fvecs { size_of::<u32>() } else { 0 };
-        of_head + dims * self.number_len()
+        match self {
+            Layout::Npy(of) => dims * of.number_len(),
+            Layout::Packed => dims.div_ceil(8),
+            Layout::Fvecs => size_of::<u32>() + dims * size_of::<f32>(),
+        }
+    }
+}
+
+/// Vectors that are expected of a file.
+#[derive(Clone, Copy, Debug)]
+struct Takes {
+    params: VectorParams,
+    /// Whether they are indexed; else they are asked about.
+    is_indexed: bool,
+}
+
+impl Takes {
+    /// Types of numbers that a table may have.
+    fn types(self) -> &'static [Type] {
+        match self.params.values {
+            _ if !self.is_indexed => &Type::ALL,
+            VectorValues::I8 => &[Type::I8],
+            VectorValues::Bits => &[Type::U8, Type::Bool],
+            _ => &[Type::F32, Type::F16, Type::F64, Type::I8, Type::U8],
+        }
     }
 }
 
@@ -164,11 +218,11 @@ fn wrong(what: impl Into<String>) -> Error {
 }
 
 impl Rows<BufReader<File>> {
-    fn of_file(field: &str, path: &Path, dims: u16) -> Result<Self, Error> {
+    fn of_file(field: &str, path: &Path, takes: Takes) -> Result<Self, Error> {
         let file = File::open(path).map_err(unread(READING, path))?;
         let len = file.metadata().ok().filter(|it| it.is_file()).map(|it| it.len());
         let from = BufReader::with_capacity(BUFFER_BYTES, file);
-        Rows::open(from, len, field, path, dims).map_err(|error| error.in_file(path))
+        Rows::open(from, len, field, path, takes).map_err(|error| error.in_file(path))
     }
 }
 
@@ -179,18 +233,18 @@ impl<R: Read> Rows<R> {
         len: Option<u64>,
         field: &str,
         path: &Path,
-        dims: u16,
+        takes: Takes,
     ) -> Result<Self, Error> {
         let is_fvecs = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("fvecs"));
         let (layout, n_rows) = match is_fvecs {
             true => (Layout::Fvecs, None),
             false => {
                 let table = Table::read(&mut from)?;
-                table.check(dims, len)?;
-                (Layout::Npy(table.bits), Some(table.n_rows))
+                (table.layout(takes, len)?, Some(table.n_rows))
             }
         };
-        let (field, path, dims) = (field.to_owned(), path.to_owned(), usize::from(dims));
+        let (field, path) = (field.to_owned(), path.to_owned());
+        let dims = usize::from(takes.params.dims);
         Ok(Rows { from, field, path, layout, dims, n_rows, n_read: 0, bytes: vec![] })
     }
 
@@ -221,14 +275,23 @@ impl<R: Read> Rows<R> {
             }
             numbers = behind;
         }
+        let of_byte = |byte: &u8| {
+            let byte = *byte;
+            (0..8).map(move |nth| f32::from(byte >> (7 - nth) & 1))
+        };
         Ok(Some(match self.layout {
-            Layout::Npy(Bits::F16) => {
-                numbers.as_chunks().0.iter().map(|it| f32_of_f16(u16::from_le_bytes(*it))).collect()
+            Layout::Npy(Type::F16) => {
+                numbers.as_chunks().0.iter().map(|it| f16::from_le_bytes(*it).to_f32()).collect()
             }
-            Layout::Npy(Bits::F64) => {
+            Layout::Npy(Type::F64) => {
                 numbers.as_chunks().0.iter().map(|it| f64::from_le_bytes(*it) as f32).collect()
             }
-            _ => numbers.as_chunks().0.iter().map(|it| f32::from_le_bytes(*it)).collect(),
+            Layout::Npy(Type::I8) => numbers.iter().map(|it| f32::from(it.cast_signed())).collect(),
+            Layout::Npy(Type::U8 | Type::Bool) => numbers.iter().map(|it| f32::from(*it)).collect(),
+            Layout::Packed => numbers.iter().flat_map(of_byte).take(self.dims).collect(),
+            Layout::Npy(Type::F32) | Layout::Fvecs => {
+                numbers.as_chunks().0.iter().map(|it| f32::from_le_bytes(*it)).collect()
+            }
         }))
     }
 
@@ -278,7 +341,7 @@ impl<R: Read> Rows<R> {
 /// Table of numbers as the header of a `.npy` file describes it.
 #[derive(Debug, PartialEq)]
 struct Table {
-    bits: Bits,
+    of: Type,
     n_rows: u64,
     dims: u64,
     header_len: u64,
@@ -323,17 +386,37 @@ impl Table {
         Self::of_header(&header).map(|table| Table { header_len, ..table })
     }
 
-    /// Compares it with the vectors of a field, and with the bytes of the whole file.
-    fn check(&self, dims: u16, len: Option<u64>) -> Result<(), Error> {
-        if self.dims != u64::from(dims) {
+    /// Compares it with the vectors of a field, and with the bytes of the whole file; the layout of its rows.
+    fn layout(&self, takes: Takes, len: Option<u64>) -> Result<Layout, Error> {
+        let VectorParams { dims, values, .. } = takes.params;
+        let types = takes.types();
+        if !types.contains(&self.of) {
+            let names: Vec<_> = types.iter().map(|it| it.name()).collect();
+            let expected = format!("numbers of the type {}", names.join(" or "));
             return Err(wrong(READING)
-                .expected(format!("rows of {dims} numbers, as the schema says"))
-                .found(format!("rows of {}", self.dims)));
+                .expected(format!(
+                    "{expected}, which values = \"{}\" of the schema takes",
+                    values.name()
+                ))
+                .found(self.of.name()));
         }
-        let row_len = Layout::Npy(self.bits).row_len(dims.into()) as u64;
+        let packed = u64::from(dims).div_ceil(8);
+        let may_be_packed = values == VectorValues::Bits && self.of == Type::U8;
+        let layout = match self.dims {
+            n if n == u64::from(dims) => Layout::Npy(self.of),
+            n if n == packed && may_be_packed => Layout::Packed,
+            other => {
+                let or_packed =
+                    if may_be_packed { format!(" or {packed} bytes") } else { String::new() };
+                return Err(wrong(READING)
+                    .expected(format!("rows of {dims} numbers{or_packed}, as the schema says"))
+                    .found(format!("rows of {other}")));
+            }
+        };
+        let row_len = layout.row_len(dims.into()) as u64;
         let expected = self.n_rows.saturating_mul(row_len).saturating_add(self.header_len);
         match len.filter(|len| *len != expected) {
-            None => Ok(()),
+            None => Ok(layout),
             Some(len) => Err(wrong(READING)
                 .expected(format!("{expected} bytes, as the header says"))
                 .found(len.to_string())),
@@ -356,16 +439,12 @@ impl Table {
         let described = entry("descr")?;
         // In quotes, unless it is a list of several.
         let kind = described.split(['\'', '"']).nth(1).filter(|_| !described.starts_with('['));
-        let bits = match kind.unwrap_or(described) {
-            "<f2" => Bits::F16,
-            "<f4" => Bits::F32,
-            "<f8" => Bits::F64,
-            other => {
-                return Err(wrong(READING)
-                    .expected("numbers of the type <f4, <f2 or <f8")
-                    .found(other.chars().take(60).collect::<String>()));
-            }
-        };
+        let name = kind.unwrap_or(described);
+        let of = Type::ALL.into_iter().find(|of| of.name() == name).ok_or_else(|| {
+            wrong(READING)
+                .expected("numbers of the type <f4, <f2, <f8, |i1, |u1 or |b1")
+                .found(name.chars().take(60).collect::<String>())
+        })?;
         if !entry("fortran_order")?.starts_with("False") {
             return Err(wrong(READING)
                 .expected("a table that lies row by row")
@@ -376,7 +455,7 @@ impl Table {
         let numbers = shape.split(',').map(str::trim).filter(|number| !number.is_empty());
         let numbers: Option<Vec<u64>> = numbers.map(|number| number.parse().ok()).collect();
         match numbers.as_deref() {
-            Some(&[n_rows, dims]) => Ok(Table { bits, n_rows, dims, header_len: 0 }),
+            Some(&[n_rows, dims]) => Ok(Table { of, n_rows, dims, header_len: 0 }),
             _ => Err(wrong(READING)
                 .expected("a table of two dimensions")
                 .found(format!("the shape ({shape})"))),
@@ -393,20 +472,10 @@ fn read_exact(from: &mut impl Read, bytes: &mut [u8]) -> Result<(), Error> {
     })
 }
 
-/// A number of 16 bits: five of an exponent, ten behind the point.
-fn f32_of_f16(bits: u16) -> f32 {
-    let (exponent, fraction) = (u32::from(bits >> 10 & 31), u32::from(bits & 1023));
-    let magnitude = match exponent {
-        0 => fraction as f32 / (1 << 24) as f32,
-        31 => f32::from_bits(0xFF << 23 | fraction << 13),
-        _ => f32::from_bits((exponent + 112) << 23 | fraction << 13),
-    };
-    if bits >> 15 == 0 { magnitude } else { -magnitude }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use treepie::schema::Metric;
 
     fn npy(header: &str, rows: &[u8]) -> Vec<u8> {
         let len = (header.len() as u16).to_le_bytes();
@@ -415,10 +484,20 @@ mod tests {
 
     const HEADER: &str = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }     \n";
 
-    fn open(bytes: &[u8], name: &str) -> Result<Rows<io::Cursor<Vec<u8>>>, String> {
+    const TAKES: Takes = Takes { params: VectorParams::new(2, Metric::L2), is_indexed: true };
+
+    fn open_as(
+        bytes: &[u8],
+        name: &str,
+        takes: Takes,
+    ) -> Result<Rows<io::Cursor<Vec<u8>>>, String> {
         let from = io::Cursor::new(bytes.to_vec());
-        Rows::open(from, Some(bytes.len() as u64), "v", Path::new(name), 2)
+        Rows::open(from, Some(bytes.len() as u64), "v", Path::new(name), takes)
             .map_err(|error| error.to_string())
+    }
+
+    fn open(bytes: &[u8], name: &str) -> Result<Rows<io::Cursor<Vec<u8>>>, String> {
+        open_as(bytes, name, TAKES)
     }
 
     fn rows(bytes: &[u8], name: &str) -> Result<Vec<Vec<f32>>, String> {
@@ -450,7 +529,11 @@ mod tests {
         let row = [0; 16];
         let with = |from: &str, to: &str| npy(&HEADER.replace(from, to), &row);
         for (bytes, words) in [
-            (with("<f4", ">f4"), "<f4, <f2 or <f8, found >f4"),
+            (with("<f4", ">f4"), "<f4, <f2, <f8, |i1, |u1 or |b1, found >f4"),
+            (
+                with("<f4", "|b1"),
+                "|i1 or |u1, which values = \"f32\" of the schema takes, found |b1",
+            ),
             (with("<f4", "<i8"), "found <i8"),
             (with("'<f4'", "[('a', '<f4')]"), "found [('a', '<f4')]"),
             (with("False", "True"), "column by column (fortran_order)"),
@@ -506,23 +589,40 @@ mod tests {
     }
 
     #[test]
-    fn all_numbers_of_16_bits_are_those_of_32() {
-        for bits in 0..=u16::MAX {
-            let number = f32_of_f16(bits);
-            let (sign, exponent) = (bits >> 15, i32::from(bits >> 10 & 31));
-            let fraction = f64::from(bits & 1023) / 1024.0;
-            let magnitude = match exponent {
-                0 => fraction * 2f64.powi(-14),
-                31 if fraction == 0.0 => f64::INFINITY,
-                31 => f64::NAN,
-                _ => (1.0 + fraction) * 2f64.powi(exponent - 15),
-            };
-            let expected = if sign == 0 { magnitude } else { -magnitude };
-            assert!(
-                f64::from(number) == expected || number.is_nan() && expected.is_nan(),
-                "{bits:x}"
-            );
-            assert_eq!(number.is_sign_negative(), sign == 1, "{bits:x}");
+    fn tables_of_bytes_are_those_of_fields_that_keep_them() {
+        let of = |values, is_indexed| Takes { params: TAKES.params.values(values), is_indexed };
+        let read = |descr: &str, dims: u64, bytes: &[u8], takes| {
+            let header = HEADER.replace("<f4", descr).replace("(2, 2)", &format!("(1, {dims})"));
+            let mut rows = open_as(&npy(&header, bytes), "x.npy", takes)?;
+            rows.next().map_err(|error| error.to_string())
+        };
+        let whole = of(VectorValues::I8, true);
+        assert_eq!(read("|i1", 2, &[0x80, 0x7F], whole), Ok(vec![-128.0, 127.0]));
+        assert_eq!(read("|u1", 2, &[0x80, 0x7F], TAKES), Ok(vec![128.0, 127.0]));
+        let bits = of(VectorValues::Bits, true);
+        for (descr, dims, bytes) in
+            [("|u1", 2, &[0, 1][..]), ("|b1", 2, &[0, 1]), ("|u1", 1, &[0b0100_0000])]
+        {
+            assert_eq!(read(descr, dims, bytes, bits), Ok(vec![0.0, 1.0]));
         }
+        for (descr, dims, takes, words) in [
+            (
+                "<f4",
+                2,
+                whole,
+                "of the type |i1, which values = \"i8\" of the schema takes, found <f4",
+            ),
+            ("|u1", 2, whole, "|i1, which values = \"i8\" of the schema takes, found |u1"),
+            ("|i1", 2, bits, "|u1 or |b1, which values = \"bits\" of the schema takes, found |i1"),
+            ("|u1", 3, bits, "rows of 2 numbers or 1 bytes, as the schema says, found rows of 3"),
+            ("|b1", 1, bits, "rows of 2 numbers, as the schema says, found rows of 1"),
+            ("|u1", 1, whole, "|i1, which"),
+        ] {
+            let error = read(descr, dims, &[0; 12], takes).unwrap_err();
+            assert!(error.contains(words), "{error}");
+        }
+        // Queries may have any numbers.
+        let asked = of(VectorValues::Bits, false);
+        assert_eq!(read("<f4", 2, &[0, 0, 128, 63, 0, 0, 0, 64], asked), Ok(vec![1.0, 2.0]));
     }
 }

@@ -1,6 +1,7 @@
 //! Vectors in texts: a list of numbers as JSON has it, or base64.
 //!
-//! Base64 has little-endian numbers of 32 bits. Numbers of a list are rounded to the nearest of 32 bits.
+//! Base64 has the numbers that the field keeps, little-endian; those of 16 bits may also have 32. Numbers of a list are rounded
+//! to the nearest of 32 bits.
 
 use std::path::Path;
 
@@ -9,7 +10,9 @@ use base64::{
     alphabet::STANDARD,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
-use treepie::{Document, Schema, Value, schema::VectorParams};
+use half::f16;
+use treepie::schema::{VectorParams, VectorValues};
+use treepie::{Document, Schema, Value};
 
 use super::{Record, bad};
 
@@ -99,18 +102,46 @@ fn of_list(list: &str) -> Result<Vec<f32>, Wrong> {
 }
 
 fn of_base64(text: &str, params: VectorParams) -> Result<Vec<f32>, Wrong> {
-    let n_bytes = usize::from(params.dims) * size_of::<f32>();
-    let expected =
-        || format!("a list of {} numbers, or base64 of {n_bytes} bytes, 4 for each", params.dims);
-    let bytes = BASE64.decode(text).map_err(|error| Wrong {
-        expected: expected(),
-        found: format!("{} ({error})", shown(text)),
-    })?;
-    if bytes.len() != n_bytes {
-        return Err(Wrong { expected: expected(), found: format!("{} bytes", bytes.len()) });
+    let VectorParams { dims, values, .. } = params;
+    let expected = || Wrong::expected_of(params);
+    let bytes = BASE64
+        .decode(text)
+        .map_err(|error| Wrong { found: format!("{} ({error})", shown(text)), ..expected() })?;
+    let as_kept = bytes.len() == values.row_len(dims);
+    let of_byte = |byte: &u8| {
+        let byte = *byte;
+        (0..8).map(move |nth| f32::from(byte >> (7 - nth) & 1))
+    };
+    match values {
+        VectorValues::F16 if as_kept => {
+            Ok(bytes.as_chunks().0.iter().map(|it| f16::from_le_bytes(*it).to_f32()).collect())
+        }
+        VectorValues::I8 if as_kept => {
+            Ok(bytes.iter().map(|it| f32::from(it.cast_signed())).collect())
+        }
+        VectorValues::Bits if as_kept => {
+            Ok(bytes.iter().flat_map(of_byte).take(dims.into()).collect())
+        }
+        VectorValues::F32 | VectorValues::F16 if bytes.len() == VectorValues::F32.row_len(dims) => {
+            Ok(bytes.as_chunks().0.iter().map(|it| f32::from_le_bytes(*it)).collect())
+        }
+        _ => Err(Wrong { found: format!("{} bytes", bytes.len()), ..expected() }),
     }
-    let (numbers, _) = bytes.as_chunks();
-    Ok(numbers.iter().map(|number| f32::from_le_bytes(*number)).collect())
+}
+
+impl Wrong {
+    /// The vectors that a field takes, before it is known what is found.
+    fn expected_of(VectorParams { dims, values, .. }: VectorParams) -> Self {
+        let n_bytes = values.row_len(dims);
+        let of_each = match values {
+            VectorValues::F16 => ", 2 for each, or 4",
+            VectorValues::I8 => ", 1 for each",
+            VectorValues::Bits => ", with 8 in each",
+            _ => ", 4 for each",
+        };
+        let expected = format!("a list of {dims} numbers, or base64 of {n_bytes} bytes{of_each}");
+        Wrong { expected, found: String::new() }
+    }
 }
 
 /// The beginning of a text in quotes.
@@ -144,6 +175,30 @@ mod tests {
             assert_eq!(read(text), Ok(numbers.into()), "{text}");
         }
         assert_eq!(read("[]"), Ok(Value::Vector(vec![])));
+    }
+
+    #[test]
+    fn base64_has_the_numbers_that_a_field_keeps() {
+        let read = |text: &str, dims, values| {
+            of_text(text, VectorParams::new(dims, Metric::L2).values(values))
+                .map_err(|wrong| format!("expected {}, found {}", wrong.expected, wrong.found))
+        };
+        for (text, dims, values, numbers) in [
+            ("ADwAwA==", 2, VectorValues::F16, &[1.0, -2.0][..]),
+            ("AACAPwAAAMA=", 2, VectorValues::F16, &[1.0, -2.0]),
+            ("gH8=", 2, VectorValues::I8, &[-128.0, 127.0]),
+            ("nkA=", 10, VectorValues::Bits, &[1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0]),
+        ] {
+            assert_eq!(read(text, dims, values), Ok(numbers.into()), "{text}");
+        }
+        for (text, values, words) in [
+            ("nkA=", VectorValues::F16, "base64 of 4 bytes, 2 for each, or 4, found 2 bytes"),
+            ("AACAPwAAAMA=", VectorValues::I8, "base64 of 2 bytes, 1 for each, found 8 bytes"),
+            ("nkA=", VectorValues::Bits, "base64 of 1 bytes, with 8 in each, found 2 bytes"),
+        ] {
+            let error = read(text, 2, values).unwrap_err();
+            assert!(error.contains(words), "{text}: {error}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::{collections::HashMap, fmt::Write};
 
 use treepie::schema::{
     Detail, EMPTY_FIELD, Metric, NULL_FIELD, PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT,
+    VectorValues,
 };
 use treepie::{Field, FieldKind, Schema};
 
@@ -100,6 +101,9 @@ fn print_all<'w>(
             let _ = writeln!(text, "dims = {}", params.dims);
             if params.metric != Metric::default() {
                 let _ = writeln!(text, "metric = \"{}\"", params.metric.name());
+            }
+            if params.values != VectorValues::default() {
+                let _ = writeln!(text, "values = \"{}\"", params.values.name());
             }
             if !params.graph {
                 text.push_str("graph = \"none\"\n");

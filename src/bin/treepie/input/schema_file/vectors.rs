@@ -3,23 +3,43 @@
 use std::ops::Range;
 
 use toml::de::DeValue;
-use treepie::schema::{Metric, VECTOR_DIMS_MAX, VectorParams};
+use treepie::schema::{Metric, VECTOR_DIMS_MAX, VectorParams, VectorValues};
 use treepie::{Error, FieldKind};
 
 use super::File;
-
-/// Value of a key, and where the key stands.
-type Said<T> = Option<(T, Range<usize>)>;
+use super::vector_keys::VectorKeys;
 
 impl File<'_> {
-    /// The kind of a field with its dimensions, metric and graphs; they are refused of another kind.
+    /// Reads one of the [keys](VectorKeys::KEYS).
+    pub(super) fn read_of_vectors(
+        &self,
+        key: &str,
+        value: &DeValue<'_>,
+        span: Range<usize>,
+        keys: &mut VectorKeys,
+    ) -> Result<(), Error> {
+        match key {
+            "dims" => keys.dims = Some((self.dims(value, &span)?, span)),
+            "metric" => {
+                let metric = self.named(key, value, &span, &Metric::ALL, Metric::name)?;
+                keys.metric = Some((metric, span));
+            }
+            "values" => {
+                let all = VectorValues::ALL;
+                let values = self.named(key, value, &span, &all, VectorValues::name)?;
+                keys.values = Some((values, span));
+            }
+            _ => keys.graph = Some((self.graph(value, &span)?, span)),
+        }
+        Ok(())
+    }
+
+    /// The kind of a field with what it says of its vectors, which is refused of another kind.
     pub(super) fn of_vectors(
         &self,
         kind: FieldKind,
         (name, span): (&str, &Range<usize>),
-        dims: Said<u16>,
-        metric: Said<Metric>,
-        graph: Said<bool>,
+        VectorKeys { dims, metric, values, graph }: VectorKeys,
     ) -> Result<FieldKind, Error> {
         if let FieldKind::Vector(_) = kind {
             let Some((dims, _)) = dims else {
@@ -29,12 +49,18 @@ impl File<'_> {
                     .found(format!("the vector field '{name}' without it")));
             };
             let metric = metric.map_or(Metric::default(), |(metric, _)| metric);
+            let values = values.map_or(VectorValues::default(), |(values, _)| values);
             let graph = graph.is_none_or(|(graph, _)| graph);
-            return Ok(FieldKind::Vector(VectorParams::new(dims, metric).graph(graph)));
+            let params = VectorParams::new(dims, metric).values(values).graph(graph);
+            return Ok(FieldKind::Vector(params));
         }
-        let dims = dims.map(|(_, span)| ("dims", span));
-        let metric = metric.map(|(_, span)| ("metric", span));
-        match dims.or(metric).or_else(|| graph.map(|(_, span)| ("graph", span))) {
+        let first = [
+            dims.map(|(_, span)| ("dims", span)),
+            metric.map(|(_, span)| ("metric", span)),
+            values.map(|(_, span)| ("values", span)),
+            graph.map(|(_, span)| ("graph", span)),
+        ];
+        match first.into_iter().flatten().next() {
             None => Ok(kind),
             Some((key, span)) => Err(self
                 .wrong(span)
@@ -43,7 +69,7 @@ impl File<'_> {
         }
     }
 
-    pub(super) fn dims(&self, value: &DeValue<'_>, span: &Range<usize>) -> Result<u16, Error> {
+    fn dims(&self, value: &DeValue<'_>, span: &Range<usize>) -> Result<u16, Error> {
         let dims = self.places(value, span, "dims")?;
         match (1..=VECTOR_DIMS_MAX).contains(&dims) {
             true => Ok(dims),
@@ -54,7 +80,7 @@ impl File<'_> {
         }
     }
 
-    pub(super) fn graph(&self, value: &DeValue<'_>, span: &Range<usize>) -> Result<bool, Error> {
+    fn graph(&self, value: &DeValue<'_>, span: &Range<usize>) -> Result<bool, Error> {
         match value.as_str() {
             Some("auto") => Ok(true),
             Some("none") => Ok(false),
@@ -66,13 +92,21 @@ impl File<'_> {
         }
     }
 
-    pub(super) fn metric(&self, value: &DeValue<'_>, span: &Range<usize>) -> Result<Metric, Error> {
-        let names = Metric::ALL.map(Metric::name).join(", ");
+    /// One of several by its name.
+    fn named<T: Copy>(
+        &self,
+        key: &str,
+        value: &DeValue<'_>,
+        span: &Range<usize>,
+        all: &[T],
+        name_of: impl Fn(T) -> &'static str,
+    ) -> Result<T, Error> {
+        let names = all.iter().map(|it| name_of(*it)).collect::<Vec<_>>().join(", ");
         let Some(name) = value.as_str() else {
-            return Err(self.kind_of(span.clone(), "metric", &format!("one of {names}"), value));
+            return Err(self.kind_of(span.clone(), key, &format!("one of {names}"), value));
         };
-        Metric::of_name(name).ok_or_else(|| {
-            let error = self.wrong(span.clone()).expected(format!("one of {names} for 'metric'"));
+        all.iter().copied().find(|it| name_of(*it) == name).ok_or_else(|| {
+            let error = self.wrong(span.clone()).expected(format!("one of {names} for '{key}'"));
             error.found(format!("'{name}'"))
         })
     }
@@ -87,15 +121,17 @@ mod tests {
     #[test]
     fn fields_of_vectors_are_read_and_printed() {
         let text = "[fields.v]\ntype = \"vector\"\ndims = 384\n\
-                    [fields.w]\ntype = \"vector\"\ndims = 2\nmetric = \"l2\"\ngraph = \"none\"\nstored = false\nmany = true\n";
+                    [fields.w]\ntype = \"vector\"\ndims = 2\nmetric = \"l2\"\nvalues = \"bits\"\ngraph = \"none\"\nstored = false\nmany = true\n";
         let of = |dims, metric| FieldKind::Vector(VectorParams::new(dims, metric));
-        let w = FieldKind::Vector(VectorParams::new(2, Metric::L2).graph(false));
+        let w = VectorParams::new(2, Metric::L2).values(VectorValues::Bits).graph(false);
+        let w = FieldKind::Vector(w);
         let w = Field::new("w", w).stored(false).many(true);
         let v = Field::new("v", of(384, Metric::Cosine));
         let schema = Schema::builder().field(v).field(w).build().unwrap();
         assert_eq!(parse(text).unwrap(), schema);
         assert_eq!(print(&schema), text);
-        let metric = text.replace("384", "384\nmetric = \"cosine\"\ngraph = \"auto\"");
+        let metric =
+            text.replace("384", "384\nmetric = \"cosine\"\nvalues = \"f32\"\ngraph = \"auto\"");
         assert_eq!(parse(&metric).unwrap(), schema);
     }
 
@@ -114,6 +150,12 @@ mod tests {
                 "one of cosine, dot, l2 for 'metric', found 'euclid' (line 4)",
             ),
             ("type = \"vector\"\ndims = 8\nmetric = 2", "one of cosine, dot, l2 for 'metric'"),
+            (
+                "type = \"vector\"\ndims = 8\nvalues = \"f64\"",
+                "one of f32, f16, i8, bits for 'values', found 'f64' (line 4)",
+            ),
+            ("type = \"vector\"\ndims = 8\nvalues = 16", "one of f32, f16, i8, bits"),
+            ("type = \"text\"\nvalues = \"i8\"", "'values' in vector fields only"),
             (
                 "type = \"vector\"\ndims = 8\ngraph = \"hnsw\"",
                 "auto or none for 'graph', found 'hnsw' (line 4)",

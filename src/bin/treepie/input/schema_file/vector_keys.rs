@@ -1,0 +1,22 @@
+//! Keys that only fields of vectors have.
+
+use std::ops::Range;
+
+use treepie::schema::{Metric, VectorValues};
+
+/// Value of a key, and where the key stands.
+pub(super) type Said<T> = Option<(T, Range<usize>)>;
+
+/// Values that a field gives its vectors.
+#[derive(Debug, Default)]
+pub(super) struct VectorKeys {
+    pub(super) dims: Said<u16>,
+    pub(super) metric: Said<Metric>,
+    pub(super) values: Said<VectorValues>,
+    pub(super) graph: Said<bool>,
+}
+
+impl VectorKeys {
+    /// Keys that only fields of vectors have.
+    pub(super) const KEYS: [&str; 4] = ["dims", "metric", "values", "graph"];
+}
