@@ -76,6 +76,11 @@ pub(crate) trait Source<'s>: Copy + 's {
         true
     }
 
+    /// All bytes, if they are at hand and need no more checks.
+    fn at_hand(self) -> Option<&'s [u8]> {
+        None
+    }
+
     /// Says that `range` will be asked for soon, so that the wait for several ranges is one wait.
     /// A hint without effect where bytes are not mapped.
     fn prefetch(self, _range: Range<u64>) {}
@@ -100,6 +105,10 @@ impl<'s> Source<'s> for &'s [u8] {
                     .found(format!("{}..{}", range.start, range.end)),
             )),
         }
+    }
+
+    fn at_hand(self) -> Option<&'s [u8]> {
+        Some(self)
     }
 
     fn locate(self, offset: u64, error: Error) -> Error {

@@ -1,6 +1,6 @@
 //! Everything that matches, kept for what is counted over it.
 
-use crate::bitmap::{Container, ContainerBuf, ContainerKind, WINDOW};
+use crate::bitmap::{ARRAY_MAX, Container, ContainerBuf, ContainerKind, WINDOW};
 use crate::budget;
 use crate::error::{Error, Result};
 use std::ops::Range;
@@ -129,11 +129,18 @@ impl MatchWindows {
 
     /// Set of these documents of a segment of `n_docs`, which ascend.
     pub(crate) fn of_documents(n_docs: u32, docs: &[u32]) -> Result<Self> {
-        let (mut windows, mut of_window) = (Self::with_room(n_docs), ContainerBuf::new());
+        let (mut windows, mut values) = (Self::with_room(n_docs), vec![]);
         for docs in docs.chunk_by(|a, b| a / WINDOW == b / WINDOW) {
-            of_window.set_sorted(docs.iter().map(|doc| *doc as u16));
             let key = docs.first().map_or(0, |doc| doc / WINDOW);
-            windows.push(key, of_window.cardinality(), of_window.as_container())?;
+            if docs.len() > ARRAY_MAX {
+                let mut of_window = ContainerBuf::new();
+                of_window.set_sorted(docs.iter().map(|doc| *doc as u16));
+                windows.push(key, of_window.cardinality(), of_window.as_container())?;
+                continue;
+            }
+            values.clear();
+            values.extend(docs.iter().map(|doc| (*doc as u16).to_le_bytes()));
+            windows.push(key, docs.len() as u32, Container::Array(&values))?;
         }
         Ok(windows)
     }

@@ -8,13 +8,15 @@ use super::ways::{Choice, Way};
 use crate::budget::{self, ns};
 use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
-use crate::format::graph::codes::code_of_row;
+use crate::format::graph::codes::{Code, Codes, code_of_row};
+use crate::format::graph::links::Links;
 use crate::format::vectors::Vectors;
 use crate::graph::code::{Measures, Target as CodeTarget};
 use crate::graph::walk::{Counts, Ended, Nodes, Scratch, Through, walk, walk_among};
 use crate::graph::{ENTRIES, TOP_NODES};
 use crate::segment::file::Section;
 use crate::segment::graph::FieldGraph;
+use crate::simd::prefetch::prefetch;
 use std::cell::Cell;
 
 /// Documents beside those that are wanted which are compared by their vectors, since codes are not exact.
@@ -88,7 +90,7 @@ impl Among<'_, '_> {
         counts: &mut Counts,
         scratch: &mut Scratch,
     ) -> Result<Ended> {
-        let mut nodes = NodesOf { among: self, code };
+        let mut nodes = NodesOf::of(self, code);
         let entries = self.enter(&mut nodes, counts, scratch)?;
         let (ef, before) = (choice.ef as usize, *counts);
         let through = match choice.way {
@@ -175,7 +177,7 @@ impl Among<'_, '_> {
             for place in self.graph.nodes.places(node)? {
                 let row = self.graph.nodes.row(place)?;
                 let doc = self.vectors.doc(row)?;
-                if self.lets_through(doc) && known.insert(doc) {
+                if self.lets_through(doc) && (!self.has_several(doc, row)? || known.insert(doc)) {
                     docs.push((doc, row));
                 }
             }
@@ -184,6 +186,13 @@ impl Among<'_, '_> {
             }
         }
         Ok(docs)
+    }
+
+    /// Whether a document has another vector than that of a row: they lie next to each other.
+    fn has_several(&self, doc: u32, row: u32) -> Result<bool> {
+        let vectors = self.vectors;
+        Ok(row > 0 && vectors.doc(row - 1)? == doc
+            || row + 1 < vectors.n_vectors() && vectors.doc(row + 1)? == doc)
     }
 
     /// Compares all vectors of documents.
@@ -218,6 +227,33 @@ impl Among<'_, '_> {
 struct NodesOf<'n, 'a, 's> {
     among: &'n Among<'a, 's>,
     code: &'n CodeTarget,
+    /// Codes and links where all were checked before; whatever is wrong there is told by those of the graph.
+    codes: Option<Codes<&'s [u8]>>,
+    links: Option<Links<&'s [u8]>>,
+}
+
+impl<'n, 'a, 's> NodesOf<'n, 'a, 's> {
+    fn of(among: &'n Among<'a, 's>, code: &'n CodeTarget) -> Self {
+        let (codes, links) = (among.graph.codes.at_hand(), among.graph.links.at_hand());
+        NodesOf { among, code, codes, links }
+    }
+
+    #[inline]
+    fn distance_of(&self, code: Code<'_>) -> f32 {
+        let measures = Measures { scale: code.scale, square: code.square };
+        let distance = self.code.distance(code.steps, measures);
+        // Numbers that damage made of others.
+        if distance.is_nan() { f32::MAX } else { distance }
+    }
+
+    #[inline(never)]
+    fn distance_to_check(&self, node: u32) -> Result<f32> {
+        let codes = &self.among.graph.codes;
+        match code_of_row(&codes.row(node)?) {
+            Some(code) => Ok(self.distance_of(code)),
+            None => Err(codes.damage(node, "too few bytes")),
+        }
+    }
 }
 
 impl Nodes for NodesOf<'_, '_, '_> {
@@ -226,25 +262,29 @@ impl Nodes for NodesOf<'_, '_, '_> {
     }
 
     fn links(&mut self, node: u32, to: &mut Vec<u32>) -> Result<()> {
-        self.among.graph.links.read(node, to)
+        let known = to.len();
+        match &self.links {
+            Some(links) if links.read(node, to).is_ok() => Ok(()),
+            _ => {
+                to.truncate(known);
+                self.among.graph.links.read(node, to)
+            }
+        }
     }
 
     #[inline]
     fn distance(&mut self, node: u32) -> Result<f32> {
-        let row = self.among.graph.codes.row(node)?;
-        match code_of_row(&row) {
-            Some(code) => {
-                let measures = Measures { scale: code.scale, square: code.square };
-                let distance = self.code.distance(code.steps, measures);
-                // Numbers that damage made of others.
-                Ok(if distance.is_nan() { f32::MAX } else { distance })
-            }
-            None => Err(self.among.graph.codes.damage(node, "too few bytes")),
+        match self.codes.and_then(|codes| code_of_row(codes.row_at_hand(node)?)) {
+            Some(code) => Ok(self.distance_of(code)),
+            None => self.distance_to_check(node),
         }
     }
 
     #[inline]
     fn prefetch(&mut self, node: u32) {
+        if let Some(row) = self.codes.and_then(|codes| codes.row_at_hand(node)) {
+            return prefetch(row);
+        }
         self.among.graph.codes.prefetch(node);
     }
 

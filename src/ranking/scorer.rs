@@ -124,12 +124,12 @@ impl SegmentScorer<'_, '_> {
             Node::Term(at) => return self.explain_term(*at, value),
             Node::Phrase(at) => return self.explain_phrase(*at, value),
             Node::Combined(at) => return self.explain_combined(*at, value),
-            Node::Nearest { nth, .. } => {
+            Node::Nearest { nth, set } => {
                 let neighbors = &ranked.neighbors[*nth];
                 let how = neighbors.described(self.segment, self.doc).unwrap_or_default();
-                (format!("{}: {how}", neighbors.label), vec![])
+                (format!("{}: {how}", ranked.label_of_set(*set)), vec![])
             }
-            Node::Set { label, .. } => (format!("{label} matches"), vec![]),
+            Node::Set { set, .. } => (format!("{} matches", ranked.label_of_set(*set)), vec![]),
             Node::Sum { must, should, .. } => {
                 ("sum of".to_owned(), must.iter().chain(should).collect())
             }

@@ -318,6 +318,19 @@ impl SegmentFile {
             && word.is_some_and(|word| word.load(Relaxed) & (1 << (block % 64)) != 0)
     }
 
+    /// Whether all blocks of a mapped file that `range`, not empty and inside the file, touches were checked.
+    fn has_checked_all(&self, range: &Range<u64>) -> bool {
+        let shift = self.envelope.block_shift();
+        let (first, last) = (range.start >> shift, (range.end - 1) >> shift);
+        (first / 64..=last / 64).all(|at| {
+            let from = if at == first / 64 { first % 64 } else { 0 };
+            let to = if at == last / 64 { last % 64 } else { 63 };
+            let wanted = u64::MAX << from & u64::MAX >> (63 - to);
+            let word = self.checked.get(at as usize).map(|word| word.load(Relaxed));
+            word.is_some_and(|word| word & wanted == wanted)
+        })
+    }
+
     /// Checks the blocks of a mapped file that `range`, not empty and inside the file, touches.
     fn touch(&self, mapped: &[u8], range: &Range<u64>) -> Result<()> {
         let shift = self.envelope.block_shift();
@@ -464,6 +477,13 @@ impl<'s> Source<'s> for Section<'s> {
     #[inline]
     fn is_mapped(self) -> bool {
         self.mapped.is_some()
+    }
+
+    fn at_hand(self) -> Option<&'s [u8]> {
+        let (mapped, Place { offset, len }) = (self.mapped?, self.place);
+        let range = offset..offset + len;
+        let is_checked = len > 0 && self.file.has_checked_all(&range);
+        mapped.get(range.start as usize..range.end as usize).filter(|_| is_checked)
     }
 
     #[inline]

@@ -18,9 +18,9 @@ impl Weight<'_> {
         let schema = self.segments.first().map(|segment| segment.schema());
         let kind = schema.map(|schema| schema.get(spec.field).kind);
         let metric = kind.and_then(|kind| kind.vector()).map_or(Metric::default(), |it| it.metric);
-        let (spec, label) = (Arc::clone(spec), self.label(&normal));
+        let spec = Arc::clone(spec);
         let (nth, set) = (self.neighbors.len(), self.wanted.len());
-        self.neighbors.push(ScoredNeighbors { spec, set, boost, metric, label, found: None });
+        self.neighbors.push(ScoredNeighbors { spec, set, boost, metric, found: None });
         self.wanted.push(normal);
         Node::Nearest { nth, set }
     }

@@ -43,6 +43,8 @@ pub(crate) struct Weight<'s> {
     pub(crate) combined: Vec<Arc<CombinedWeight>>,
     /// Constant parts whose documents are to be found.
     pub(crate) wanted: Vec<Normal>,
+    /// Queries that all must match where every match scores the same.
+    whole: Vec<Normal>,
     /// Matches of each constant part, by segment.
     pub(crate) sets: Vec<Vec<Arc<DocIdSet>>>,
     /// Documents of each, found or expected.
@@ -128,6 +130,7 @@ impl<'s> Weight<'s> {
             phrases,
             combined: vec![],
             wanted: vec![],
+            whole: vec![],
             sets: vec![],
             docs_of_sets: vec![],
             neighbors: vec![],
@@ -140,8 +143,8 @@ impl<'s> Weight<'s> {
         // The whole query is a set that its caller knows already.
         ranked.root = match scored {
             Logical::Constant { score, matching } => {
-                let label = ranked.label(matching);
-                Node::Set { set: usize::MAX, score: *score, label }
+                ranked.whole.push(matching.clone());
+                Node::Set { set: usize::MAX, score: *score }
             }
             Logical::Phrase { field, phrase, boost } => {
                 ranked.phrase(*field, phrase, *boost, sources)?
@@ -150,8 +153,9 @@ impl<'s> Weight<'s> {
                 let root = ranked.node(other, sources)?;
                 match root.constant().filter(|_| detail == ScoreDetail::AsNeeded) {
                     Some(score) => {
-                        ranked.wanted.clear();
-                        Node::Set { set: usize::MAX, score, label: root.label_of_sets() }
+                        let wanted = std::mem::take(&mut ranked.wanted);
+                        root.each_set(&mut |set| ranked.whole.extend(wanted.get(set).cloned()));
+                        Node::Set { set: usize::MAX, score }
                     }
                     None => root,
                 }
@@ -308,7 +312,13 @@ impl<'s> Weight<'s> {
     /// Node of the set of `matching`, which is to be found.
     pub(crate) fn set(&mut self, matching: &Normal, score: f32) -> Node {
         self.wanted.push(matching.clone());
-        Node::Set { set: self.wanted.len() - 1, score, label: self.label(matching) }
+        Node::Set { set: self.wanted.len() - 1, score }
+    }
+
+    /// Queries whose documents a set has, as people write them.
+    pub(crate) fn label_of_set(&self, set: usize) -> String {
+        let queries = self.wanted.get(set).map_or(&self.whole[..], from_ref);
+        queries.iter().map(|query| self.label(query)).collect::<Vec<_>>().join(" AND ")
     }
 
     pub(crate) fn label(&self, matching: &Normal) -> String {

@@ -13,8 +13,6 @@ pub(crate) struct ScoredNeighbors {
     pub(super) set: usize,
     pub(super) boost: f32,
     pub(super) metric: Metric,
-    /// Their query, as people write it.
-    pub(crate) label: String,
     /// None until they are [given](super::Weight::give_neighbors).
     pub(super) found: Option<Arc<FoundNeighbors>>,
 }

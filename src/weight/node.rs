@@ -16,11 +16,10 @@ pub(crate) enum Node {
         /// The set of all of them.
         set: usize,
     },
-    /// Documents that all score the same, and the query that they match.
+    /// Documents that all score the same.
     Set {
         set: usize,
         score: f32,
-        label: String,
     },
     /// All of `must`, none of `must_not`, and so many of `should` as `minimum` says.
     Sum {
@@ -159,14 +158,12 @@ impl Node {
         }
     }
 
-    /// Label of the sets of which all must match.
-    pub(crate) fn label_of_sets(&self) -> String {
+    /// Calls `visit` with the sets of which all must match.
+    pub(crate) fn each_set(&self, visit: &mut impl FnMut(usize)) {
         match self {
-            Node::Set { label, .. } => label.clone(),
-            Node::Sum { must, .. } => {
-                must.iter().map(Node::label_of_sets).collect::<Vec<_>>().join(" AND ")
-            }
-            _ => String::new(),
+            Node::Set { set, .. } => visit(*set),
+            Node::Sum { must, .. } => must.iter().for_each(|part| part.each_set(visit)),
+            _ => {}
         }
     }
 

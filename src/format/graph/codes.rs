@@ -121,6 +121,13 @@ impl<'s, S: Source<'s>> Codes<S> {
         self.n_nodes
     }
 
+    /// The codes as bytes that need no more checks, if they are at hand.
+    pub(crate) fn at_hand(&self) -> Option<Codes<&'s [u8]>> {
+        let Codes { source, n_nodes, row_len } = *self;
+        Some(Codes { source: source.at_hand()?, n_nodes, row_len })
+    }
+
+    #[inline]
     fn range(&self, node: u32) -> std::ops::Range<u64> {
         let at = HEAD_LEN + u64::from(node) * self.row_len;
         at..at + self.row_len
@@ -143,6 +150,15 @@ impl<'s, S: Source<'s>> Codes<S> {
     pub(crate) fn damage(&self, node: u32, found: impl Into<String>) -> Error {
         let error = Error::corrupt("reading the codes of vectors");
         self.source.locate(self.range(node).start, error.found(found))
+    }
+}
+
+impl<'s> Codes<&'s [u8]> {
+    /// The row of a node, if there is one.
+    #[inline]
+    pub(crate) fn row_at_hand(&self, node: u32) -> Option<&'s [u8]> {
+        let at = HEAD_LEN as usize + node as usize * self.row_len as usize;
+        self.source.get(at..at + self.row_len as usize)
     }
 }
 

@@ -138,7 +138,14 @@ impl<'s, S: Source<'s>> Links<S> {
         Ok(Links { source, at, n_nodes })
     }
 
+    /// The links as bytes that need no more checks, if they are at hand.
+    pub(crate) fn at_hand(&self) -> Option<Links<&'s [u8]>> {
+        let Links { source, at, n_nodes } = *self;
+        Some(Links { source: source.at_hand()?, at: at.at_hand()?, n_nodes })
+    }
+
     /// Bytes of the links of a node.
+    #[inline]
     fn range(&self, node: u32) -> Result<std::ops::Range<u64>> {
         let group = u64::from(node / GROUP) * GROUP_LEN;
         let start = self.at.bytes(group..group + START_LEN)?;
@@ -195,25 +202,40 @@ fn decode(
         return Err(format!("{} bytes for {n_links} links", bytes.len()));
     };
     let mut next = 0;
-    for nth in 0..n_links {
-        let length = lengths.get(nth / 4).map_or(0, |byte| byte >> (nth % 4 * 2) & 3);
-        let Some((gap, after)) = gaps.split_at_checked(usize::from(length) + 1) else {
-            return Err(format!("{} bytes for {n_links} links", bytes.len()));
-        };
-        gaps = after;
-        let gap = gap.iter().rev().fold(0, |gap, byte| gap << 8 | u64::from(*byte));
-        let link = match nth {
-            0 => i64::from(node) + unzigzag(gap),
-            _ => next + gap as i64,
-        };
-        let inside = u32::try_from(link).ok().filter(|it| *it < n_nodes && *it != node);
-        links.push(inside.ok_or_else(|| format!("a link to {link}"))?);
-        next = link + 1;
+    for (nth, byte) in lengths.iter().enumerate() {
+        let mut byte = *byte;
+        for nth in 4 * nth..n_links.min(4 * nth + 4) {
+            let Some((gap, after)) = split_gap(gaps, usize::from(byte & 3) + 1) else {
+                return Err(format!("{} bytes for {n_links} links", bytes.len()));
+            };
+            (gaps, byte) = (after, byte >> 2);
+            let link = match nth {
+                0 => i64::from(node) + unzigzag(gap.into()),
+                _ => next + i64::from(gap),
+            };
+            match u32::try_from(link) {
+                Ok(inside) if inside < n_nodes && inside != node => links.push(inside),
+                _ => return Err(format!("a link to {link}")),
+            }
+            next = link + 1;
+        }
     }
     match gaps.len() {
         0 => Ok(()),
         n => Err(format!("{n} bytes behind {n_links} links")),
     }
+}
+
+/// Splits off a gap of 1 to 4 bytes.
+#[inline]
+fn split_gap(gaps: &[u8], len: usize) -> Option<(u32, &[u8])> {
+    let after = gaps.get(len..)?;
+    let gap = match array_at(gaps, 0).map(u32::from_le_bytes) {
+        Some(word) => word & u32::MAX >> (32 - 8 * len),
+        // Less than four bytes are left.
+        None => gaps.iter().take(len).rev().fold(0, |gap, byte| gap << 8 | u32::from(*byte)),
+    };
+    Some((gap, after))
 }
 
 #[cfg(test)]
