@@ -75,6 +75,14 @@ impl SearchPlan<'_> {
         }
         self.branches.iter_mut().try_for_each(SearchPlan::measure_recall)
     }
+
+    /// Calls `visit` with the plan of what matches, if there is one, and those of the branches.
+    pub(crate) fn each_plan<'p>(&'p self, visit: &mut impl FnMut(&'p Plan<'_>)) {
+        if let Matching::Planned(execution) = &self.matching {
+            visit(execution.plan());
+        }
+        self.branches.iter().for_each(|branch| branch.each_plan(visit));
+    }
 }
 
 /// Plan of what matches.

@@ -140,8 +140,35 @@ pub struct Hit {
     /// Parts of a [fused](crate::SearchBuilder::fuse) score, in the order of the branches. The list is empty if nothing is
     /// fused.
     pub fused: Vec<FusedPart>,
+    /// Similarities to the vectors whose neighbour it is. Empty in what a [`PreparedSearch`](crate::search::PreparedSearch)
+    /// gives.
+    pub similarities: Vec<FieldSimilarity>,
     /// Stored fields. Empty in what a [`PreparedSearch`](crate::search::PreparedSearch) gives.
     pub fields: Fields,
+}
+
+/// Similarity of a document to a vector that [neighbours](crate::Query::nearest) were looked for of.
+///
+/// ```
+/// # use treepie::schema::{Metric, VectorParams};
+/// # use treepie::{Document, Index, Query, Schema};
+/// # let index = Index::in_memory(Schema::builder().vector("v", VectorParams::new(2, Metric::L2)).build()?);
+/// # let mut writer = index.writer()?;
+/// writer.add(Document::new().with("v", vec![3.0, 4.0]))?;
+/// # writer.commit()?;
+/// # let searcher = index.searcher()?;
+/// let found = searcher.search(&Query::nearest("v", [0.0, 0.0], 1)).run()?;
+/// assert_eq!(found.hits[0].similarities[0].field, "v");
+/// assert_eq!(found.hits[0].similarities[0].similarity, -25.0); // less the squared distance
+/// # Ok::<(), treepie::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FieldSimilarity {
+    /// Field of the vectors.
+    pub field: String,
+    /// Similarity by the [metric](crate::schema::Metric) of the field, of the document's most similar vector.
+    pub similarity: f32,
 }
 
 /// Part of a [fused](crate::SearchBuilder::fuse) score that one branch added.
@@ -195,7 +222,15 @@ impl Hit {
 
     /// Before its fields are fetched.
     pub(crate) fn new(doc: DocId, score: Option<f32>) -> Self {
-        Hit { doc, score, sort: vec![], group: None, fused: vec![], fields: Fields::new() }
+        Hit {
+            doc,
+            score,
+            sort: vec![],
+            group: None,
+            fused: vec![],
+            similarities: vec![],
+            fields: Fields::new(),
+        }
     }
 
     /// About how many bytes of memory it takes.
@@ -207,6 +242,7 @@ impl Hit {
         PART_BYTES
             + map
             + size_of_val(&self.fused[..])
+            + self.similarities.iter().map(|it| size_of_val(it) + it.field.len()).sum::<usize>()
             + self.sort.iter().chain(&self.group).map(value_bytes).sum::<usize>()
             + self.fields.iter().map(of_field).sum::<usize>()
     }

@@ -7,8 +7,10 @@ use crate::error::Result;
 use crate::execution::{
     BoundFacet, MatchPlanner, Matching, Outcome, Scorings, SearchContext, SearchPlan,
 };
+use crate::hits::FieldSimilarity;
 use crate::plan::forced::Forced;
-use crate::plan::{CountStrategy, Goal, PlanOptions};
+use crate::plan::{CountStrategy, Goal, NeighborsPlan, PlanOptions};
+use crate::query::NeighborsSpec;
 use std::time::Instant;
 
 /// Room made for hits before any is found.
@@ -48,11 +50,37 @@ impl<'a> Search<'a> {
         let mut found = self
             .context(false)?
             .run(&mut plan, |hit| self.fetch(hit, fields.as_deref(), &mut hits, &mut stopped))?;
+        self.add_similarities(&plan, &mut hits);
         if found.stopped.is_none() {
             self.recycle(plan);
         }
         found.stopped = found.stopped.or(stopped);
         Ok(found.into_hits(hits, started.elapsed()))
+    }
+
+    /// Adds to hits how similar they are to the vectors whose neighbours they are.
+    pub(super) fn add_similarities(&self, plan: &SearchPlan<'_>, hits: &mut [Hit]) {
+        let mut known: Vec<&NeighborsSpec> = vec![];
+        plan.each_plan(&mut |plan| {
+            for NeighborsPlan { spec, found, .. } in &plan.neighbors {
+                let Some(found) = found else { continue };
+                if known.iter().any(|it| **it == **spec) {
+                    continue;
+                }
+                known.push(spec);
+                let field = &self.searcher.schema().get(spec.field).name;
+                for hit in &mut *hits {
+                    let Some(segment) = plan.segments.iter().rposition(|it| it.base <= hit.doc.0)
+                    else {
+                        continue;
+                    };
+                    let doc = (hit.doc.0 - plan.segments[segment].base) as u32;
+                    if let Some(similarity) = found.similarity(segment, doc) {
+                        hit.similarities.push(FieldSimilarity { field: field.clone(), similarity });
+                    }
+                }
+            }
+        });
     }
 
     /// Adds a hit of the page with its stored fields; of a search that is stopped only the first few.

@@ -72,7 +72,7 @@ impl<'a> Search<'a> {
     fn analyzed_with(
         mut self,
         measured: Option<&Measured>,
-        mut tell: impl FnMut(Hit),
+        tell: impl FnMut(Hit),
     ) -> Result<(ExplainTree, Outcome)> {
         let from = *self.estimate_from.get_or_insert(EstimateFrom::Samples);
         self.each_branch(&mut |branch| branch.estimate_from = Some(from));
@@ -82,11 +82,14 @@ impl<'a> Search<'a> {
         let ForPeople { mut plan, before_plan } = self.plan_for_people(true)?;
         let with_plan = clock.stop();
         let mut page = FilledPage::new(&self.explained);
+        let mut hits = vec![];
         let found = self.context(true)?.run(&mut plan, |hit| {
             page.add(hit.doc, hit.score);
-            tell(hit);
+            hits.push(hit);
             Ok(())
         })?;
+        self.add_similarities(&plan, &mut hits);
+        hits.into_iter().for_each(tell);
         let all = started.elapsed();
         if self.recall && found.stopped.is_none() {
             plan.measure_recall()?;

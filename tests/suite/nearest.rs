@@ -51,6 +51,19 @@ impl Asked {
         }
     }
 
+    /// Vectors of each part that asks for neighbours.
+    fn targets(&self, rows: &[Row]) -> Vec<Vec<[f32; DIMS]>> {
+        let of_all = |all: &[Asked]| all.iter().flat_map(|it| it.targets(rows)).collect();
+        match self {
+            Asked::All | Asked::Kind(_) => vec![],
+            Asked::Nearest(vector, ..) | Asked::Within(vector, _) => vec![vec![*vector]],
+            Asked::LikeDocument(at, _) => vec![rows[*at].vectors.clone()],
+            Asked::And(all, none) => [of_all(all), of_all(none)].concat(),
+            Asked::Or(any) => of_all(any),
+            Asked::Optional(must, should) => [must.targets(rows), should.targets(rows)].concat(),
+        }
+    }
+
     fn query(&self) -> Query {
         match self {
             Asked::All => Query::All,
@@ -283,6 +296,7 @@ fn check(searcher: &Searcher, rows: &[Row], metric: Metric, asked: &Asked) {
             assert_eq!(Some(explained.value), hit.score, "{explained}");
         }
     }
+    check_similarities(searcher, &naive, asked);
     check_pages(searcher, &query, &best);
     check_scorings(searcher, &query, &best);
     assert_eq!(searcher.parse(&query.to_string()).unwrap(), query);
@@ -295,6 +309,26 @@ fn check(searcher: &Searcher, rows: &[Row], metric: Metric, asked: &Asked) {
     let actual = tree.plan.actual.unwrap();
     assert!(actual.documents <= bounds.upper, "{query}");
     assert!(!actual.complete || bounds.lower <= actual.documents, "{query}");
+}
+
+/// Compares the similarities that hits have with those to the vectors that are asked about.
+fn check_similarities(searcher: &Searcher, naive: &Naive<'_>, asked: &Asked) {
+    let (query, targets) = (asked.query(), asked.targets(naive.rows));
+    let search = || searcher.search(&query).limit(1_000);
+    let (found, _) = search().explainer().run().unwrap();
+    assert_eq!(found.hits, search().run().unwrap().hits, "{query}");
+    for hit in &found.hits {
+        let row = naive.rows.iter().find(|row| row.id == id(hit)).unwrap();
+        for it in &hit.similarities {
+            let is_of = |target: &Vec<_>| {
+                naive.nearest(row, target).is_some_and(|own| (own - it.similarity).abs() < 1e-5)
+            };
+            assert!(it.field == "v" && targets.iter().any(is_of), "{query} {row:?} {it:?}");
+        }
+        if matches!(asked, Asked::Nearest(..) | Asked::Within(..) | Asked::LikeDocument(..)) {
+            assert_eq!(hit.similarities.len(), 1, "{query}");
+        }
+    }
 }
 
 fn id(hit: &Hit) -> u64 {

@@ -262,6 +262,12 @@ impl HitsPage<'_> {
         if let (false, Some(object)) = (hit.fused.is_empty(), object.as_object_mut()) {
             object.insert("fused".into(), hit.fused.iter().map(part_to_json).collect());
         }
+        if let (false, Some(object)) = (hit.similarities.is_empty(), object.as_object_mut()) {
+            let similarities = hit.similarities.iter();
+            let similarities =
+                similarities.map(|it| json!({ "field": it.field, "similarity": it.similarity }));
+            object.insert("similarities".into(), similarities.collect());
+        }
         if self.marked.is_some()
             && is_of_page
             && let Some(object) = object.as_object_mut()
