@@ -7,6 +7,7 @@ use crate::explain::{ExplainNode, VectorCounts};
 use crate::format::FileName;
 use crate::format::envelope::{SectionEntry, SectionKind};
 use crate::format::graph::links::LinksWriter;
+use crate::format::graph::{DEGREE_MAX, nodes};
 use crate::format::manifest::Manifest;
 use crate::ids::{DocId, FieldId};
 use crate::index::Index;
@@ -415,6 +416,175 @@ fn nodes_that_nothing_leads_to_and_missing_sections_are_told_or_made_up_for() {
     });
     assert_eq!(found(&index.index).unwrap().len(), 10);
     assert!(damage(&index).contains("not the code of row"));
+}
+
+/// A graph as it is read, to be written with something wrong.
+struct Read {
+    links: Vec<Vec<u32>>,
+    rows: Vec<Vec<u32>>,
+    code_len: usize,
+}
+
+impl Read {
+    fn of(case: &Case) -> Self {
+        let snapshot = Snapshot::open(&*case.storage).unwrap();
+        let segment = snapshot.readers().next().unwrap();
+        let graph = segment.field(FieldId(0)).graph(segment.n_docs()).unwrap().unwrap();
+        let links = |node| {
+            let mut links = vec![];
+            graph.links.read(node, &mut links).unwrap();
+            links
+        };
+        let row = |place| graph.nodes.row(place).unwrap();
+        let rows = |node| graph.nodes.places(node).unwrap().map(row).collect();
+        let n = graph.n_nodes();
+        let code_len = graph.codes.row(0).unwrap().len();
+        Read { links: (0..n).map(links).collect(), rows: (0..n).map(rows).collect(), code_len }
+    }
+
+    /// Writes links and rows.
+    fn write(&self, sections: &mut Sections) {
+        let (mut writer, mut links) = (LinksWriter::default(), vec![]);
+        self.links.iter().for_each(|of_node| writer.add(of_node, &mut links));
+        let mut starts = vec![0];
+        for of_node in &self.rows {
+            starts.push(starts.last().unwrap() + of_node.len() as u32);
+        }
+        let nodes = nodes::encode(&starts, &self.rows.concat());
+        change(sections, SectionKind::LINKS, |bytes| *bytes = links);
+        change(sections, SectionKind::LINKS_AT, |bytes| *bytes = writer.finish());
+        change(sections, SectionKind::NODES, |bytes| *bytes = nodes);
+    }
+}
+
+/// Changes numbers of 4 bytes.
+fn numbers(bytes: &mut [u8], alter: impl FnOnce(&mut [u32])) {
+    let number = |bytes: &[u8; 4]| u32::from_le_bytes(*bytes);
+    let mut all: Vec<u32> = bytes.as_chunks().0.iter().map(number).collect();
+    alter(&mut all);
+    bytes.copy_from_slice(&all.into_iter().flat_map(u32::to_le_bytes).collect::<Vec<_>>());
+}
+
+#[test]
+fn whatever_a_graph_may_not_be_is_told_by_its_name() {
+    // Two levels are above so many.
+    let case = Case::new(Metric::L2, false, 5_000, 1, one_thread);
+    let read = || Read::of(&case);
+    let n = read().links.len() as u32;
+    let mut n_told = 0;
+    let mut told = |words: &str, alter: &dyn Fn(&mut Sections)| {
+        let index = forged(&case, alter);
+        let damage = damage(&index);
+        assert!(damage.contains(words), "{words:?}: {damage}");
+        let to = Random(n_told).vector();
+        for query in ["*", "share:<700", "share:<10"] {
+            let filter = parse(query, &ParseOptions::default()).unwrap();
+            let nearest = Query::nearest("walked", &to[..], 10).ef(64);
+            let query = Query::boolean().must(nearest).filter(filter.clone()).build();
+            let searcher = index.index.searcher().unwrap();
+            match searcher.search(&query).limit(10).run() {
+                Ok(page) => {
+                    let expected = searcher.count(&filter).unwrap().min(10);
+                    assert_eq!(page.hits.len() as u64, expected, "{words}");
+                }
+                Err(error) => assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}"),
+            }
+        }
+        n_told += 1;
+    };
+    let with = |alter: &dyn Fn(&mut Read)| {
+        let mut read = read();
+        alter(&mut read);
+        move |sections: &mut Sections| read.write(sections)
+    };
+    told("a link to 7", &with(&|read| read.links[7] = vec![7]));
+    told(&format!("a link to {n}"), &with(&|read| read.links[3] = vec![1, n]));
+    told(
+        "no link leads to",
+        &with(&|read| {
+            read.links.iter_mut().for_each(|links| links.retain(|to| *to != n / 2));
+        }),
+    );
+    let of = |kind, alter: fn(&mut Vec<u8>)| {
+        move |sections: &mut Sections| change(sections, kind, alter)
+    };
+    told("65 links", &of(SectionKind::LINKS, |bytes| bytes[0] = 65));
+    told("reading the links of vectors", &of(SectionKind::LINKS, |bytes| bytes.push(0)));
+    told("bytes from", &of(SectionKind::LINKS_AT, |bytes| bytes[136] ^= 1));
+    // A row twice, a row not at all, and rows in another order than they have.
+    told("out of turn", &with(&|read| read.rows[1] = read.rows[0].clone()));
+    told(
+        "out of turn",
+        &with(&|read| {
+            let of_several = read.rows.iter_mut().find(|rows| rows.len() > 1).unwrap();
+            of_several.reverse();
+        }),
+    );
+    // Codes of the same bytes are of one node.
+    told("a code of its own", &|sections| {
+        let mut read = read();
+        let node = read.rows.iter().position(|rows| rows.len() > 1).unwrap();
+        let row = read.rows[node].pop().unwrap();
+        read.rows.push(vec![row]);
+        read.links[node].truncate(DEGREE_MAX - 1);
+        read.links[node].push(n);
+        read.links.push(vec![node as u32]);
+        read.write(sections);
+        change(sections, SectionKind::CODES, |bytes| {
+            let at = 16 + node * read.code_len;
+            bytes.extend_from_within(at..at + read.code_len);
+            bytes[..4].copy_from_slice(&(n + 1).to_le_bytes());
+        });
+    });
+    told("not the code of row", &of(SectionKind::CODES, |bytes| bytes[20] ^= 1));
+    // Levels of two sizes: their heads are five numbers, then the nodes of the first follow.
+    let upper = of_upper;
+    told("out of order", &upper(|all| all.swap(5, 6)));
+    told("other nodes in level", &upper(|all| all[5 + level_len(all)] += 1));
+    told("of the place 0 in level 0", &upper(|all| all[5 + 2 * all[1] as usize + 1] = 0));
+    told("links from", &upper(|all| all[5 + all[1] as usize] = 1));
+    told(
+        "in level 0 that no link leads to",
+        &upper(|all| {
+            let (n_nodes, n_links) = (all[1] as usize, all[2] as usize);
+            let above: Vec<u32> = all[5 + level_len(all)..][..all[3] as usize].to_vec();
+            let is_above = |place: &usize| above.contains(&all[5 + place]);
+            let left = (0..n_nodes).find(|place| !is_above(place)).unwrap() as u32;
+            let starts = 5 + n_nodes;
+            for place in 0..n_nodes {
+                let range = all[starts + place] as usize..all[starts + place + 1] as usize;
+                let links = &mut all[starts + n_nodes + 1..][..n_links][range];
+                // Links to it lead to another node that is no neighbour yet.
+                if let Ok(at) = links.binary_search(&left) {
+                    let other = (0..n_nodes as u32)
+                        .find(|to| *to != place as u32 && !links.contains(to))
+                        .unwrap();
+                    links[at] = other;
+                    links.sort_unstable();
+                }
+            }
+        }),
+    );
+    let curve = |alter: fn(&mut [u32])| {
+        move |sections: &mut Sections| {
+            change(sections, SectionKind::CURVE, |bytes| numbers(bytes, alter))
+        }
+    };
+    told("points that ascend", &curve(|all| all.swap(2, 6)));
+    told("points that ascend", &curve(|all| all[3] = 10_001));
+    told("points that ascend", &curve(|all| all[2] = 0));
+    told("0 points", &curve(|all| all[1] = 0));
+    told("bytes", &curve(|all| all[1] -= 1));
+    assert_eq!(n_told, 20);
+}
+
+fn of_upper(alter: fn(&mut [u32])) -> impl Fn(&mut Sections) {
+    move |sections| change(sections, SectionKind::UPPER, |bytes| numbers(bytes, alter))
+}
+
+/// Numbers of the first level.
+fn level_len(upper: &[u32]) -> usize {
+    2 * upper[1] as usize + 1 + upper[2] as usize
 }
 
 #[test]

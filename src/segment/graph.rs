@@ -11,6 +11,7 @@ use crate::format::graph::upper::{self, LevelParts, Upper};
 use crate::graph::TOP_NODES;
 use crate::ids::FieldId;
 use crate::segment::file::{Section, SegmentFile, SegmentFileWriter};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 const _: () =
     assert!(crate::graph::DEGREE_MAX <= DEGREE_MAX, "graphs have no more links than are written");
@@ -63,6 +64,8 @@ impl<'s> FieldGraph<'s> {
         is_code: impl Fn(u32, Code<'_>) -> Result<bool>,
     ) -> Result<()> {
         self.verify_rows(n_rows, is_code)?;
+        self.verify_codes_differ()?;
+        self.links.verify_places()?;
         self.verify_upper()?;
         self.verify_reach()
     }
@@ -102,20 +105,59 @@ impl<'s> FieldGraph<'s> {
         }
     }
 
-    /// Whether nodes of levels ascend, and are in those below.
+    /// Whether no two nodes have one code. Takes 12 bytes a node.
+    fn verify_codes_differ(&self) -> Result<()> {
+        let mut hashes = vec![];
+        for node in 0..self.n_nodes() {
+            let code = self.codes.row(node)?;
+            hashes.push((BuildHasherDefault::<DefaultHasher>::default().hash_one(&code[..]), node));
+        }
+        hashes.sort_unstable();
+        for alike in hashes.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
+            let codes = alike.iter().map(|(_, node)| Ok((self.codes.row(*node)?, *node)));
+            let mut codes = codes.collect::<Result<Vec<_>>>()?;
+            codes.sort_unstable_by(|a, b| (&a.0[..], a.1).cmp(&(&b.0[..], b.1)));
+            for two in codes.windows(2) {
+                if two[0].0[..] == two[1].0[..] {
+                    let found = format!("that of the node {}", two[0].1);
+                    return Err(self.codes.damage(two[1].1, found).expected("a code of its own"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether nodes of levels ascend and are in those below, and each is reached from those of the level above.
     fn verify_upper(&self) -> Result<()> {
-        let (mut above, mut links): (Vec<u32>, _) = (vec![], vec![]);
+        let mut above: Vec<u32> = vec![];
         for level in (0..self.upper.n_levels()).rev() {
-            let mut nodes = vec![];
+            let (mut nodes, mut links) = (vec![], vec![]);
             for place in 0..self.upper.n_nodes(level) {
                 nodes.push(self.upper.node(level, place)?);
-                links.clear();
-                self.upper.links(level, place, &mut links)?;
             }
+            self.upper.verify_links(level, |of_node| links.push(of_node.to_vec()))?;
             let is_below = above.iter().all(|node| nodes.binary_search(node).is_ok());
             if !nodes.is_sorted_by(|a, b| a < b) || !is_below {
                 let found = format!("other nodes in level {level} than above, or out of order");
                 return Err(self.upper.damage(0, found));
+            }
+            // A walk over the highest begins with its first nodes.
+            let entries: Vec<u32> = match above.is_empty() {
+                true => (0..nodes.len().min(TOP_NODES) as u32).collect(),
+                false => above
+                    .iter()
+                    .filter_map(|node| nodes.binary_search(node).ok().map(|place| place as u32))
+                    .collect(),
+            };
+            let left = first_left(nodes.len(), entries, |place, to| {
+                to.extend(links.get(place as usize).into_iter().flatten());
+                Ok(())
+            })?;
+            if let Some(place) = left {
+                let found =
+                    format!("a node {} in level {level} that no link leads to", nodes[place]);
+                let expected = "links to all nodes from those of the level above";
+                return Err(self.upper.damage(0, found).expected(expected));
             }
             above = nodes;
         }
@@ -124,20 +166,13 @@ impl<'s> FieldGraph<'s> {
 
     /// Whether each node is reached from those of the lowest level.
     fn verify_reach(&self) -> Result<()> {
-        let mut reached = vec![false; self.n_nodes() as usize];
-        let mut waiting = match self.upper.n_levels() {
+        let entries = match self.upper.n_levels() {
             0 => (0..self.n_nodes().min(TOP_NODES as u32)).collect(),
             _ => (0..self.upper.n_nodes(0))
                 .map(|place| self.upper.node(0, place))
                 .collect::<Result<Vec<_>>>()?,
         };
-        while let Some(node) = waiting.pop() {
-            let is_first = reached.get_mut(node as usize).map(|it| std::mem::replace(it, true));
-            if is_first == Some(false) {
-                self.links.read(node, &mut waiting)?;
-            }
-        }
-        match reached.iter().position(|reached| !reached) {
+        match first_left(self.n_nodes() as usize, entries, |node, to| self.links.read(node, to))? {
             None => Ok(()),
             Some(node) => Err(self
                 .codes
@@ -145,6 +180,22 @@ impl<'s> FieldGraph<'s> {
                 .expected("links to all nodes from those of the upper levels")),
         }
     }
+}
+
+/// The first of so many nodes that links do not lead to from some.
+fn first_left(
+    n_nodes: usize,
+    mut waiting: Vec<u32>,
+    mut links: impl FnMut(u32, &mut Vec<u32>) -> Result<()>,
+) -> Result<Option<usize>> {
+    let mut reached = vec![false; n_nodes];
+    while let Some(node) = waiting.pop() {
+        let is_first = reached.get_mut(node as usize).map(|it| std::mem::replace(it, true));
+        if is_first == Some(false) {
+            links(node, &mut waiting)?;
+        }
+    }
+    Ok(reached.iter().position(|reached| !reached))
 }
 
 /// Reads the curve of a graph.

@@ -18,6 +18,7 @@ mod copying;
 mod creating;
 mod disk;
 mod faults;
+mod graphs;
 mod older_format;
 mod oracle;
 mod power;

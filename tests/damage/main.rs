@@ -21,12 +21,14 @@ mod guard;
 #[path = "../heap/mod.rs"]
 mod heap;
 mod hostile;
+mod neighbours;
 mod ordered;
 mod questions;
 mod recovery;
 mod replay;
 mod seals;
 mod targets;
+mod walked;
 
 /// How many changes to try where `short` is enough for `cargo test`.
 fn mutations(short: usize) -> usize {

@@ -60,6 +60,8 @@ fn seeds() -> Vec<(usize, String, Vec<u8>)> {
         &["\u{0}Ä β naïve AC/DC 東京", "\u{5}The Queen's gambits", "\u{9}abc def"],
     ));
     all.push((6, "seed-spec".into(), b"\xFFwords|lower|stop:the,a|length:2".to_vec()));
+    all.push((8, "seed-0".into(), vec![1, 0, 0, 0, 65, 3, 4, 0, 0, 0, 5, 8, 0, 0, 0]));
+    all.push((8, "seed-1".into(), vec![4, 9, 0, 0, 1, 2, 200, 3, 0, 7, 0, 5, 0, 0, 90]));
     all.extend(texts(7, &["\u{1}\u{40}\u{1}xall AND n3", "\u{2}abcdefw1* \"all n2\""]));
     all
 }

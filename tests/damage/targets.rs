@@ -5,6 +5,7 @@
 
 use crate::golden::{Files, Parts, files_in, manifests};
 use crate::seals::reseal;
+use crate::walked;
 use std::sync::{Arc, OnceLock};
 use treepie::analysis::{Analyzer, names};
 use treepie::bitmap::{RoaringBuf, RoaringView};
@@ -19,7 +20,7 @@ use treepie::{DocId, Document, Field, FieldKind, Index, Schema, Searcher, Writer
 pub(crate) type Target = fn(&[u8]);
 
 /// All of them by name, which is that of the folder of their corpus.
-pub(crate) const TARGETS: [(&str, Target); 8] = [
+pub(crate) const TARGETS: [(&str, Target); 9] = [
     ("manifest", manifest),
     ("segment", segment),
     ("section", section),
@@ -28,6 +29,7 @@ pub(crate) const TARGETS: [(&str, Target); 8] = [
     ("pattern", pattern),
     ("analyzer", analyzer),
     ("query_and_segment", query_and_segment),
+    ("graph", graph),
 ];
 
 /// Documents of the small index: enough for a long list.
@@ -289,6 +291,19 @@ pub(crate) fn query_and_segment(data: &[u8]) {
     let (edits, text) = rest.split_at(rest.len().min(usize::from(n_edits % 8) * 3));
     let Ok(query) = parse(&String::from_utf8_lossy(text), &ParseOptions::default()) else { return };
     scan(edited(edits), &[query]);
+}
+
+/// Changes of vectors and the graph over them: five bytes each, which section, where in it in three, and to what.
+pub(crate) fn graph(data: &[u8]) {
+    let files = walked::edited(data);
+    let Ok(answers) = walked::answers(&files) else { return };
+    let is_of_graph = |edit: &[u8; 5]| usize::from(edit[0]) % 8 < walked::GRAPH.len();
+    if data.as_chunks().0.iter().all(is_of_graph) {
+        walked::assert_true(&answers);
+    }
+    let index = Index::options().open_storage(Parts::mapped(files)).unwrap();
+    let is_sound = index.inspect().unwrap().verify(drop).is_sound();
+    assert!(!is_sound || answers.iter().all(Result::is_ok), "said to be sound");
 }
 
 /// Else nothing behind the checksums would be reached.

@@ -32,8 +32,8 @@
 //!
 //! # Checks
 //!
-//! Opening compares dimensions with the schema, and the length with the number of nodes. `verify` proves K1; a wrong code
-//! makes a walk longer or what it finds less near, and no other harm, since what is found is compared by its rows.
+//! Opening compares dimensions with the schema, and the length with the number of nodes. `verify` proves K1 and K2; a
+//! wrong code makes a walk longer or what it finds less near, and no other harm, since what is found is compared by its rows.
 //!
 //! # Cost
 //!

@@ -34,12 +34,13 @@
 //!
 //! - L1: links ascend, and none leads beyond the nodes or to the node that it begins at.
 //! - L2: each node can be reached from those of the upper levels.
+//! - L3: the bytes of a node begin where those of the node before end, and the last ones end with the section.
 //!
 //! # Checks
 //!
 //! Opening compares the length of LINKS_AT with the number of nodes. Reading refuses more than 64 links, other lengths
-//! than the node has bytes, and whatever is against L1. `verify` proves L1 and L2; a node that is not reached is not found
-//! by walks.
+//! than the node has bytes, and whatever is against L1. `verify` proves L1, L2 and L3; a node that is not
+//! reached is not found by walks.
 //!
 //! # Cost
 //!
@@ -165,6 +166,22 @@ impl<'s, S: Source<'s>> Links<S> {
                 Err(self.at.locate(at, error.found(format!("{from}..{to} from {start} on"))))
             }
         }
+    }
+
+    /// Whether the bytes of all nodes follow each other.
+    pub(crate) fn verify_places(&self) -> Result<()> {
+        let mut end = 0;
+        for node in 0..self.n_nodes {
+            let range = self.range(node)?;
+            if range.start != end {
+                let error =
+                    Error::corrupt(format!("reading where the links of the vector {node} are"));
+                let error = error.expected(format!("bytes from {end} on"));
+                return Err(self.source.locate(range.start, error.found("others")));
+            }
+            end = range.end;
+        }
+        super::expect_len(self.source, end, "reading the links of vectors")
     }
 
     /// Appends the links of a node to `links`, ascending.
@@ -321,5 +338,21 @@ mod tests {
         let links = Links::open(&links[..], &at[..], 2).unwrap();
         let error = links.read(0, &mut vec![]).unwrap_err().to_string();
         assert!(error.contains("0..200 from 0 on"), "{error}");
+    }
+
+    #[test]
+    fn bytes_that_belong_to_no_node_or_to_two_are_seen() {
+        let (mut links, mut at) = sections(&vec![vec![]; 65]);
+        let verify = |links: &[u8], at: &[u8]| Links::open(links, at, 65).unwrap().verify_places();
+        verify(&links, &at).unwrap();
+        links.push(0);
+        let error = verify(&links, &at).unwrap_err().to_string();
+        assert!(error.contains("expected 65 bytes"), "{error}");
+        // The last node has those of the one before it, or the byte behind its own.
+        for start in [63, 65] {
+            at[GROUP_LEN as usize] = start;
+            let error = verify(&links, &at).unwrap_err().to_string();
+            assert!(error.contains("of the vector 64 are: expected bytes from 64 on"), "{error}");
+        }
     }
 }

@@ -27,13 +27,14 @@
 //! # Invariants
 //!
 //! - U1: nodes of a level ascend and are those of the graph; each is in all levels before.
-//! - U2: links lead to places of the level.
+//! - U2: links of a node ascend and lead to other places of the level. All links of the level are of a node.
+//! - U4: each node of a level can be reached from those of the next, smaller one.
 //! - U3: there is a node in each level.
 //!
 //! # Checks
 //!
 //! Opening compares the length with all numbers, and refuses what is against U3. Reading refuses links and nodes that are not
-//! there. `verify` proves U1 and U2.
+//! there. `verify` proves U1, U2 and U4.
 //!
 //! # Cost
 //!
@@ -170,6 +171,29 @@ impl<'s, S: Source<'s>> Upper<S> {
                 return Err(self.damage(at, format!("a link to {link} of {n_nodes}")));
             }
             links.push(link);
+        }
+        Ok(())
+    }
+
+    /// Whether links of a level are of its nodes, ascend and lead to others; gives those of each node to `each`.
+    pub(crate) fn verify_links(&self, level: usize, mut each: impl FnMut(&[u32])) -> Result<()> {
+        let UpperLevel { at, n_nodes, n_links } = self.level(level)?;
+        let starts = at + u64::from(n_nodes) * U32_LEN;
+        let [first, last] =
+            [number_at(self.source, starts, 0)?, number_at(self.source, starts, n_nodes)?];
+        if (first, last) != (0, n_links) {
+            let found = format!("links from {first} to {last} in level {level}");
+            return Err(self.damage(starts, found).expected(format!("all {n_links}")));
+        }
+        let mut links = vec![];
+        for place in 0..n_nodes {
+            links.clear();
+            self.links(level, place, &mut links)?;
+            if links.contains(&place) || !links.is_sorted_by(|a, b| a < b) {
+                let found = format!("the links {links:?} of the place {place} in level {level}");
+                return Err(self.damage(starts, found).expected("others, ascending"));
+            }
+            each(&links);
         }
         Ok(())
     }

@@ -17,6 +17,8 @@ mod golden;
 mod seals;
 #[path = "../../damage/targets.rs"]
 mod targets;
+#[path = "../../damage/walked.rs"]
+mod walked;
 
 /// A target under its own name.
 macro_rules! targets {
@@ -30,4 +32,4 @@ macro_rules! targets {
     };
 }
 
-targets!(manifest segment section roaring query_text pattern analyzer query_and_segment);
+targets!(manifest segment section roaring query_text pattern analyzer query_and_segment graph);
