@@ -52,7 +52,8 @@ impl Among<'_, '_> {
     /// Walks to `k` documents or some more; less than there are where walking took too long or came to too few.
     pub(super) fn walk(&self, target: &Target, k: usize, choice: &Choice) -> Result<Walked> {
         let n_nodes = self.graph.n_nodes() as usize;
-        let held = Scratch::bytes(n_nodes) + 16 * u64::from(choice.ef);
+        // No more nodes are kept than there are.
+        let held = Scratch::bytes(n_nodes) + 16 * u64::from(choice.ef).min(n_nodes as u64);
         budget::hold(held)?;
         let walked = self.walk_held(target, k, choice);
         budget::release(held);

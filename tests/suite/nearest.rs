@@ -604,3 +604,79 @@ fn vectors_that_cannot_be_compared_are_refused() {
     let error = searcher.count(&Query::word_in("v", "x")).unwrap_err().to_string();
     assert!(error.contains("nearest"), "{error}");
 }
+
+/// An index with a graph, which begins at some thousand vectors: points on a curve, those near each other in number near in space.
+fn of_a_graph() -> Index {
+    let index = Index::in_memory(schema(Metric::L2));
+    let mut writer = index.writer().unwrap();
+    for id in 0..4_200u64 {
+        let at = id as f32 / 100.0;
+        let document = Document::new().with("id", id).with("kind", KINDS[id as usize % 3]);
+        writer.add(document.with("v", [at.cos() * at, at.sin() * at, at])).unwrap();
+    }
+    writer.commit().unwrap();
+    index
+}
+
+/// However few or many are wanted or let through, and however small or large a walk is to be, as many come as there are.
+#[test]
+fn as_many_come_as_there_are_whatever_is_asked_of_a_graph() {
+    let index = of_a_graph();
+    let searcher = index.searcher().unwrap();
+    let to = [3.0, 2.0, 20.0];
+    let filters =
+        [("*", 4_200), ("kind:a", 1_400), ("id:[100 TO 109]", 10), ("id:[100 TO 110]", 11)];
+    for (filter, n) in filters.into_iter().chain([("kind:rare", 0), ("id:7", 1)]) {
+        let filter = searcher.parse(filter).unwrap();
+        let best = |nearest: Query, k: u64| {
+            let query = Query::boolean().must(nearest).filter(filter.clone()).build();
+            assert_eq!(searcher.count(&query).unwrap(), k.min(n), "{query}");
+            let hits = searcher.search(&query).limit(4_200).run().unwrap().hits;
+            assert!(hits.is_sorted_by(|a, b| a.score >= b.score), "{query}");
+            let ids: std::collections::BTreeSet<u64> = hits.iter().map(id).collect();
+            assert_eq!((hits.len() as u64, ids.len() as u64), (k.min(n), k.min(n)), "{query}");
+            ids
+        };
+        for k in [1, 10, 11, 4_199, 4_200, 4_201, u32::MAX] {
+            let nearest = || Query::nearest("v", to, k);
+            let exact = best(nearest().exact(), k.into());
+            assert_eq!(best(nearest().recall(1.0), k.into()), exact);
+            // A walk that keeps fewer than are wanted keeps as many.
+            for ef in [1, 9, 4_300, u32::MAX] {
+                best(nearest().ef(ef), k.into());
+            }
+            for recall in [f32::MIN_POSITIVE, 1e-45, 0.5, 0.999_999] {
+                best(nearest().recall(recall), k.into());
+            }
+        }
+    }
+    for recall in [0.0, -0.0, -0.5, 1.000_001, f32::NAN, f32::INFINITY] {
+        let error = searcher.count(&Query::nearest("v", to, 3).recall(recall)).unwrap_err();
+        assert_eq!(error.kind(), treepie::ErrorKind::Query);
+        assert!(error.to_string().contains("a recall above 0, at most 1, found"), "{error}");
+        let text = format!("v:nearest([1, 2, 3], 4, recall={recall})");
+        assert!(searcher.parse(&text).is_err(), "{text}");
+    }
+    let error = searcher.count(&Query::nearest("v", to, 3).ef(0)).unwrap_err().to_string();
+    assert!(error.contains("1 or more that a walk keeps, found 0"), "{error}");
+    for text in ["ef=0", "ef=-1", "ef=4294967296", "ef=1.5", "recall=x", "exact=1", "all"] {
+        let text = format!("v:nearest([1, 2, 3], 4, {text})");
+        assert!(searcher.parse(&text).is_err(), "{text}");
+    }
+}
+
+/// Numbers near zero are taken for what they are, and do not make others of those beside them.
+#[test]
+fn subnormal_numbers_are_told_apart_by_comparison() {
+    let index = Index::in_memory(schema(Metric::Dot));
+    let mut writer = index.writer().unwrap();
+    for (id, number) in [1e-45, 3e-45, -1e-45, 0.0, 1e-39].into_iter().enumerate() {
+        let document = Document::new().with("id", id as u64).with("v", [number, 0.0, 0.0]);
+        writer.add(document).unwrap();
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let nearest = Query::nearest("v", [1e18, 0.0, 0.0], 5);
+    let found = searcher.search(&nearest).run().unwrap().hits;
+    assert_eq!(found.iter().map(id).collect::<Vec<_>>(), [4, 1, 0, 3, 2]);
+}

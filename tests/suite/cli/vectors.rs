@@ -272,6 +272,17 @@ fn files_that_do_not_fit_leave_no_index_behind() {
     dir.write("zero.npy", npy("(2, 2)", &[1.0, 2.0, 0.0, 0.0]));
     dir.write("cut.fvecs", [&2i32.to_le_bytes()[..], &1f32.to_le_bytes()].concat());
     dir.write("text.npy", "1.0,2.0\n3.0,4.0\n");
+    let with = |from: &str, to: &str| {
+        let bytes = npy("(2, 2)", &[1.0, 2.0, 3.0, 4.0]);
+        let at = bytes.windows(from.len()).position(|it| it == from.as_bytes()).unwrap();
+        [&bytes[..at], to.as_bytes(), &bytes[at + from.len()..]].concat()
+    };
+    dir.write("whole.npy", with("<f4", "<i4"));
+    dir.write("columns.npy", with("False", "True "));
+    let row = [&2i32.to_le_bytes()[..], &[1f32, 2.0].map(f32::to_le_bytes).concat()].concat();
+    dir.write("many.fvecs", row.repeat(3));
+    dir.write("few.fvecs", &row);
+    dir.write("other.fvecs", [&3i32.to_le_bytes()[..], &[0; 12]].concat());
     for (input, vectors, words) in [
         ("two.jsonl", "v=one.npy", &["one.npy", "found 1 rows, and more documents"][..]),
         ("two.jsonl", "v=three.npy", &["three.npy", "each of 2 documents, found 3 rows"]),
@@ -279,6 +290,11 @@ fn files_that_do_not_fit_leave_no_index_behind() {
         ("two.jsonl", "v=wide.npy", &["wide.npy", "rows of 2 numbers", "rows of 3"]),
         ("two.jsonl", "v=flat.npy", &["flat.npy", "the shape (4,)"]),
         ("two.jsonl", "v=nan.npy", &["nan.npy", "row 2", "NaN, number 2 of 2"]),
+        ("two.jsonl", "v=whole.npy", &["whole.npy", "<f4, <f2 or <f8, found <i4"]),
+        ("two.jsonl", "v=columns.npy", &["columns.npy", "column by column (fortran_order)"]),
+        ("two.jsonl", "v=many.fvecs", &["many.fvecs", "each of 2 documents, found more rows"]),
+        ("two.jsonl", "v=few.fvecs", &["few.fvecs", "found 1 rows, and more documents"]),
+        ("two.jsonl", "v=other.fvecs", &["other.fvecs", "row 1", "2 numbers", "found 3"]),
         ("two.jsonl", "v=zero.npy", &["two.jsonl", "a direction", "line 2"]),
         ("two.jsonl", "v=cut.fvecs", &["cut.fvecs", "row 1", "expected 12 bytes, found 8"]),
         ("two.jsonl", "v=text.npy", &["text.npy", "a .npy file"]),
