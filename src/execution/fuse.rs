@@ -7,11 +7,15 @@
 use super::outcome::Outcome;
 use super::{SearchContext, SearchPlan};
 use crate::budget::{self, Held, ns};
+use crate::doc_id_set::{DocIdSet, MatchWindows};
 use crate::error::Result;
 use crate::hits::{FusedPart, Hit, Relation, Stopped, Total};
 use crate::ids::DocId;
+use crate::nearest::find;
 use crate::plan::CountStrategy;
+use crate::query::NeighborsSpec;
 use crate::request::{Fusion, FusionMethod};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Instant;
 
@@ -28,6 +32,8 @@ pub(crate) struct Fused<'a, 's> {
 pub(crate) enum Branch<'a, 's> {
     /// Hits of a query.
     Query(SearchContext<'a, 's>),
+    /// Documents of the first list, by the similarity to a vector; none have any without one.
+    Similarity(Option<&'a NeighborsSpec>),
     /// Documents of a list from outside that are there.
     List(&'a [Ranked]),
 }
@@ -92,11 +98,20 @@ impl<'s> SearchContext<'_, 's> {
         let Some(Fused { fusion, branches }) = self.fused.as_deref() else {
             return Ok((sums, stopped));
         };
-        let mut plans = plan.branches.iter_mut();
+        let (mut plans, mut first) = (plan.branches.iter_mut(), vec![]);
+        sums.is_reranked = fusion.method == FusionMethod::Rerank;
         for (nth, (branch, weight)) in (0_u32..).zip(branches.iter().zip(fusion.weights())) {
             let of_branch = (nth, fusion.method, weight.get());
             let added = match branch {
                 Branch::List(ranked) => sums.add(of_branch, ranked),
+                Branch::Similarity(spec) => {
+                    let started = Instant::now();
+                    self.by_similarity(*spec, &first).and_then(|ranked| {
+                        let (n_hits, took) = (ranked.len() as u64, started.elapsed());
+                        outcomes.push(Outcome { n_hits, took, ..Outcome::uncounted() });
+                        sums.add(of_branch, &ranked)
+                    })
+                }
                 Branch::Query(context) => {
                     let Some(plan) = plans.next() else { break };
                     let mut ranked = vec![];
@@ -107,7 +122,11 @@ impl<'s> SearchContext<'_, 's> {
                     })?;
                     stopped = stopped.or(found.stopped);
                     outcomes.push(found);
-                    sums.add(of_branch, &ranked)
+                    let added = sums.add(of_branch, &ranked);
+                    if nth == 0 {
+                        first = ranked;
+                    }
+                    added
                 }
             };
             if let Err(error) = added {
@@ -115,6 +134,45 @@ impl<'s> SearchContext<'_, 's> {
             }
         }
         Ok((sums, stopped))
+    }
+
+    /// Documents by the similarity to a vector, the most similar first, of as similar ones in their order; without those that
+    /// have no vector.
+    fn by_similarity(
+        &self,
+        spec: Option<&NeighborsSpec>,
+        documents: &[Ranked],
+    ) -> Result<Vec<Ranked>> {
+        let Some(spec) = spec else { return Ok(vec![]) };
+        let (mut segments, mut filter, mut base) = (vec![], vec![], 0);
+        for segment in self.snapshot.readers() {
+            let n_docs = segment.n_docs();
+            let own = documents.iter().filter_map(|it| it.doc.0.checked_sub(base));
+            let own = own.filter(|doc| *doc < u64::from(n_docs)).map(|doc| doc as u32);
+            let mut own: Vec<u32> = own.collect();
+            own.sort_unstable();
+            filter.push(DocIdSet::Some(MatchWindows::of_documents(n_docs, &own)?));
+            segments.push((segment, base));
+            base += u64::from(n_docs);
+        }
+        let Some((first, _)) = segments.first() else { return Ok(vec![]) };
+        let metric = first.schema().get(spec.field).kind.vector().map(|params| params.metric);
+        let found = find(spec, &segments, &filter, &[])?;
+        let mut scores = HashMap::new();
+        for ((_, base), neighbors) in segments.iter().zip(&found.segments) {
+            for neighbor in neighbors {
+                let score = metric.map_or(0.0, |metric| metric.score(neighbor.similarity));
+                scores.insert(DocId(base + u64::from(neighbor.doc)), score);
+            }
+        }
+        let with_score =
+            |it: &Ranked| scores.get(&it.doc).map(|score| Ranked { score: Some(*score), ..*it });
+        let mut ranked: Vec<Ranked> = documents.iter().filter_map(with_score).collect();
+        let score = |it: &Ranked| it.score.unwrap_or_default();
+        // Stable: the better by the first list comes first of equal ones.
+        ranked.sort_by(|a, b| score(b).total_cmp(&score(a)));
+        (1..).zip(&mut ranked).for_each(|(rank, it)| it.rank = rank);
+        Ok(ranked)
     }
 
     /// Counts what matches in any branch, and the facets of that.
@@ -141,6 +199,8 @@ impl<'s> SearchContext<'_, 's> {
 #[derive(Default)]
 struct Sums {
     by_doc: HashMap<DocId, Vec<FusedPart>>,
+    /// Whether documents have the order of the last branch that they are in, those in the second first.
+    is_reranked: bool,
     held: Held,
 }
 
@@ -153,7 +213,7 @@ impl Sums {
     ) -> Result<()> {
         self.held.more(FUSED_BYTES * ranked.len() as u64)?;
         budget::work(ns::HIT_FUSED * ranked.len() as u64)?;
-        let part = part_of(method, ranked);
+        let part = part_of((branch, method), ranked);
         for it @ Ranked { doc, rank, score } in ranked.iter().copied() {
             let part = (f64::from(weight) * part(&it)) as f32;
             self.by_doc.entry(doc).or_default().push(FusedPart { branch, rank, score, part });
@@ -165,11 +225,17 @@ impl Sums {
     fn page(&self, offset: u64, limit: u64) -> Vec<Hit> {
         let to_size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let score = |parts: &[FusedPart]| parts.iter().map(|it| it.part).sum::<f32>();
-        let mut best: Vec<(f32, DocId)> =
-            self.by_doc.iter().map(|(doc, parts)| (score(parts), *doc)).collect();
-        best.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let place = |parts: &[FusedPart]| {
+            let last = parts.last().filter(|_| self.is_reranked);
+            last.map(|it| (Reverse(it.branch), it.rank))
+        };
+        let of_doc = |(doc, parts): (&DocId, &Vec<FusedPart>)| (place(parts), score(parts), *doc);
+        let mut best: Vec<_> = self.by_doc.iter().map(of_doc).collect();
+        best.sort_unstable_by(|a, b| {
+            a.0.cmp(&b.0).then_with(|| b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2))
+        });
         let page = best.into_iter().skip(to_size(offset)).take(to_size(limit));
-        let hit = |(score, doc)| {
+        let hit = |(_, score, doc)| {
             let fused = self.by_doc.get(&doc).cloned().unwrap_or_default();
             Hit { fused, ..Hit::new(doc, Some(score)) }
         };
@@ -178,7 +244,7 @@ impl Sums {
 }
 
 /// Part of a document of a list, but for the weight.
-fn part_of(method: FusionMethod, ranked: &[Ranked]) -> impl Fn(&Ranked) -> f64 {
+fn part_of((branch, method): (u32, FusionMethod), ranked: &[Ranked]) -> impl Fn(&Ranked) -> f64 {
     let scores = || ranked.iter().map(|it| f64::from(it.score.unwrap_or_default()));
     let floor = scores().fold(0.0, f64::min);
     let range = scores().fold(floor, f64::max) - floor;
@@ -188,6 +254,7 @@ fn part_of(method: FusionMethod, ranked: &[Ranked]) -> impl Fn(&Ranked) -> f64 {
         FusionMethod::Sum if range > 0.0 => {
             (f64::from(it.score.unwrap_or_default()) - floor) / range
         }
-        FusionMethod::Sum => 0.0,
+        FusionMethod::Rerank if branch > 0 => f64::from(it.score.unwrap_or_default()),
+        FusionMethod::Sum | FusionMethod::Rerank => 0.0,
     }
 }

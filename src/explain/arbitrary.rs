@@ -151,6 +151,12 @@ impl Bytes<'_> {
             predicate: self.maybe(Self::text),
             algorithm: self.text(),
             estimate: self.estimate(),
+            neighbors: self.maybe(|of| NeighborsEstimate {
+                way: of.text(),
+                ef: of.number(),
+                recall: of.float().into(),
+                distances: of.number(),
+            }),
             terms: self.maybe(Self::number),
             actual: self.maybe(Self::actual),
             times: self.maybe(Self::run_times),
@@ -205,6 +211,7 @@ impl Bytes<'_> {
                 hops: of.number(),
                 distances: of.number(),
                 switched: of.number(),
+                exhausted: of.number(),
                 nearest: of.number(),
                 recalled: of.number(),
             }),
@@ -257,6 +264,7 @@ impl Bytes<'_> {
             reason: self.text(),
             estimated_cost_ns: self.maybe(Self::number),
             measured_ns: self.maybe(Self::number),
+            recall: self.maybe(Self::recall),
             alternative: self.maybe(Self::alternative),
             others: self.several(Self::alternative),
         }
@@ -267,7 +275,12 @@ impl Bytes<'_> {
             name: self.text(),
             estimated_cost_ns: self.maybe(Self::number),
             measured_ns: self.maybe(Self::number),
+            recall: self.maybe(Self::recall),
         }
+    }
+
+    fn recall(&mut self) -> Recall {
+        Recall { nearest: self.number(), recalled: self.number() }
     }
 
     fn facet(&mut self, depth: usize) -> ExplainFacet {

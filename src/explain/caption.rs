@@ -143,10 +143,11 @@ fn time(of: &impl Branch, all_ns: u64) -> Option<String> {
 /// The ways that were not taken at a node or a facet, in a box each.
 pub(super) fn not_taken(decisions: &[Decision]) -> impl Iterator<Item = Vec<String>> {
     let others = decisions.iter().flat_map(|it| it.alternative.iter().chain(&it.others));
-    others.map(|Alternative { name, estimated_cost_ns, measured_ns }| {
+    others.map(|Alternative { name, estimated_cost_ns, measured_ns, recall }| {
         let cost = estimated_cost_ns.map(|ns| format!("about {}", duration(ns)));
         let measured = measured_ns.map(|ns| format!("measured {}", duration(ns)));
-        let costs = joined([cost, measured].into_iter().flatten(), ", ");
+        let recall = recall.map(|recall| format!("recall {:.2}", recall.part()));
+        let costs = joined([cost, measured, recall].into_iter().flatten(), ", ");
         let costs = Some(costs).filter(|costs| !costs.is_empty());
         ["not taken".to_owned(), line(name)].into_iter().chain(costs).collect()
     })

@@ -244,6 +244,7 @@ mod tests {
                 hops: number(),
                 distances: number(),
                 switched: number(),
+                exhausted: number(),
                 nearest: number(),
                 recalled: number(),
             }),

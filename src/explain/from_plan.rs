@@ -13,11 +13,12 @@ use super::units::shortened;
 use super::windows;
 use super::{
     Actual, Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode,
-    ExplainOperator, ExplainSegment, ExplainTree, NodeSegment,
+    ExplainOperator, ExplainSegment, ExplainTree, NeighborsEstimate, NodeSegment,
 };
 use crate::error::Result;
 use crate::execution::SearchPlan;
 use crate::matching::{NodeProfile, Profile};
+use crate::nearest::Choice;
 use crate::phrase;
 use crate::plan::decision;
 use crate::plan::forced::Forced;
@@ -32,6 +33,7 @@ use crate::schema::Schema;
 use facets::FacetAt;
 pub(crate) use runs::Run;
 use std::cell::Cell;
+use std::time::Duration;
 
 /// A part of the query longer than this is not repeated at every operator above it.
 const PREDICATE_BYTES_MAX: usize = 1 << 10;
@@ -124,6 +126,8 @@ enum Planned<'p> {
     Page(&'p PageDetails),
     /// List from outside, with its keys and those whose documents are ranked.
     Outside(u64, u64),
+    /// Similarity to a vector, of so many documents at the most; those that have one, and the time that it took.
+    Similarity(&'p str, u64, Option<(u64, Duration)>),
     Facet(&'p FacetAt<'p>),
 }
 
@@ -220,6 +224,9 @@ impl Explaining<'_, '_> {
             Planned::Page(PageDetails::Collapse(details)) => self.collapse(details, node),
             Planned::Page(PageDetails::Fuse(details)) => self.fuse(details, node),
             Planned::Outside(n_keys, n_ranked) => self.outside(n_keys, n_ranked, node),
+            Planned::Similarity(text, window, actual) => {
+                self.similarity((text, window), actual, node);
+            }
             Planned::Facet(at) => match &at.node.operator {
                 FacetOperator::Facet(FacetStrategy::Values(plan)) => at.values(plan, node),
                 FacetOperator::Facet(FacetStrategy::Ranges(plan)) => at.ranges(plan, node),
@@ -310,6 +317,7 @@ impl Explaining<'_, '_> {
         node.decisions = decisions.map(|decision| self.decision(decision)).collect();
         if let Operator::Nearest { leaf, .. } = operator {
             node.decisions.extend(self.way_to_neighbors(*leaf));
+            node.neighbors = self.expected_of_neighbors(*leaf);
         }
         node.windows = self.windows(id);
     }
@@ -488,8 +496,7 @@ impl Explaining<'_, '_> {
 
     /// The way to the nearest that takes longest, of those in the segments, and the others.
     fn way_to_neighbors(&self, leaf: LeafId) -> Option<Decision> {
-        let ways = self.plan.ways(leaf).iter().filter(|it| !it.rejected.is_empty());
-        let choice = ways.max_by(|a, b| a.cost_ns.total_cmp(&b.cost_ns))?;
+        let choice = self.longest_way(leaf)?;
         let decision = Decision::accepted(choice.way.name(), choice.reason());
         let mut decision = decision.costing(whole_ns(choice.cost_ns));
         let mut others = choice.rejected.iter().map(|(way, ns)| (way.name(), Some(whole_ns(*ns))));
@@ -502,7 +509,26 @@ impl Explaining<'_, '_> {
             ..Alternative::default()
         };
         decision.others = others.map(other).collect();
+        if let Some(nth) = self.plan.place_of_neighbors(leaf) {
+            decision.put_ways(self.run.and_then(|run| run.measured), nth, choice);
+        }
         Some(decision)
+    }
+
+    /// Expectations of finding neighbours, in the segment where it takes longest.
+    fn expected_of_neighbors(&self, leaf: LeafId) -> Option<NeighborsEstimate> {
+        let choice = self.longest_way(leaf)?;
+        Some(NeighborsEstimate {
+            way: choice.way.name().to_owned(),
+            ef: choice.ef.into(),
+            recall: (f64::from(choice.recall) * 1e4).round() / 1e4,
+            distances: choice.distances as u64,
+        })
+    }
+
+    fn longest_way(&self, leaf: LeafId) -> Option<&Choice> {
+        let ways = self.plan.ways(leaf).iter().filter(|it| !it.rejected.is_empty());
+        ways.max_by(|a, b| a.cost_ns.total_cmp(&b.cost_ns))
     }
 
     /// A way that was taken and why, and another, with the costs of both; and what these and further `ways` took where that was

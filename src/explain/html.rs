@@ -51,7 +51,7 @@ const PAGE: HtmlPage = HtmlPage {
         "})();\n"
     ),
     policy: "default-src 'none'; \
-    script-src 'sha256-tuJWGXAzmVb6cwLqYEUCh1UYGf2EYDhy6hQhN8z4Ljs='; \
+    script-src 'sha256-pavFGAx9WVNxK9Np1vgsl36dXPt/netEvKhHjAEDLLM='; \
     style-src 'sha256-e4kLohs0VFRBX31rMrxCk+1cf5Zn7NnU4Ra1Jy95aFc='; \
     img-src data:; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'",

@@ -156,8 +156,8 @@ json_objects! {
         some total_ns, some repeated,
     }
     ExplainNode {
-        place id, name operator, must label, may field, may predicate, word algorithm, must estimate, some terms,
-        some actual, some times, rounded q_error, may segments, may decisions, full windows, must children,
+        place id, name operator, must label, may field, may predicate, word algorithm, must estimate, some neighbors,
+        some terms, some actual, some times, rounded q_error, may segments, may decisions, full windows, must children,
     }
     ExplainPage { must offset, must limit, must total, }
     RepeatedRuns { must runs, must planning, must total, }
@@ -170,7 +170,10 @@ json_objects! {
     }
     ContainerCounts { must array, must bitmap, must run, must skipped, }
     TermCounts { must visited, must expanded, must cut, }
-    VectorCounts { must candidates, must compared, full hops, full distances, full switched, full nearest, full recalled, }
+    VectorCounts {
+        must candidates, must compared, full hops, full distances, full switched,
+        full exhausted, told ended, full nearest, full recalled,
+    }
     PositionCounts { must candidates, must positions, }
     RankingCounts {
         must documents_scored, some postings, must blocks, must blocks_skipped, must windows, must windows_skipped,
@@ -185,10 +188,12 @@ json_objects! {
     NodeSegment { must id, word algorithm, must estimate, some actual, }
     ContainerMap { must segment, must kinds, must documents, } => windows_are_counted
     Decision {
-        must rule, must accepted, must reason, may estimated_cost_ns, some measured_ns, told confirmed, may alternative,
-        full others,
+        must rule, must accepted, must reason, may estimated_cost_ns, some measured_ns, told confirmed, some recall,
+        may alternative, full others,
     }
-    Alternative { must name, may estimated_cost_ns, some measured_ns, }
+    Alternative { must name, may estimated_cost_ns, some measured_ns, some recall, }
+    Recall { must nearest, must recalled, }
+    NeighborsEstimate { must way, full ef, must recall, full distances, }
     ExplainSegment { must id, must documents, full deleted, must bytes, }
     ExplainFacet {
         may operator, must field, must limit, some ranges, some options, word algorithm, must terms, some estimate, some actual, some times,

@@ -1,8 +1,9 @@
 //! Decisions beside measurements of the ways that were not taken.
 
-use super::tree::{Alternative, Decision};
-use super::units::duration;
-use crate::plan::forced::{Forced, Measured};
+use super::tree::{Alternative, Decision, Recall};
+use super::units::{duration, joined};
+use crate::nearest::Choice;
+use crate::plan::forced::{Forced, Measured, MeasuredRecall};
 
 /// Times that differ by no more say nothing: by this part of the shorter one, or by so little at all.
 const PART_ALIKE: u64 = 10;
@@ -47,6 +48,32 @@ impl Decision {
         })
     }
 
+    /// Time and recall of each way, if these find neighbours.
+    pub(super) fn recall_in_words(&self) -> Option<String> {
+        let own = (&*self.rule, self.measured_ns, self.recall?);
+        let others = self.alternative.iter().chain(&self.others);
+        let others = others.filter_map(|it| Some((&*it.name, it.measured_ns, it.recall?)));
+        let ways = std::iter::once(own).chain(others).map(|(name, ns, recall)| {
+            let time = ns.map(|ns| format!(" in {}", duration(ns))).unwrap_or_default();
+            format!("'{name}' {:.2}{time}", recall.part())
+        });
+        Some(format!("recall: {}", joined(ways, ", ")))
+    }
+
+    /// Puts down what finding neighbours took in each way, and how many of the nearest each found.
+    pub(crate) fn put_ways(&mut self, measured: Option<&Measured>, nth: u32, choice: &Choice) {
+        let Some(measured) = measured else { return };
+        let recall = |way| measured.recall_of(nth, way).map(recall_of);
+        self.recall = recall(None);
+        for (way, _) in &choice.rejected {
+            self.put_way(measured, Forced::Neighbors { nth, way: *way });
+            let mut others = self.alternative.iter_mut().chain(&mut self.others);
+            if let Some(other) = others.find(|other| other.name == way.name()) {
+                other.recall = recall(Some(*way));
+            }
+        }
+    }
+
     /// Puts down what the search took as it was decided, and each of these ways, the first of which is the named alternative.
     pub(crate) fn put_measured(&mut self, measured: Option<&Measured>, ways: &[Forced]) {
         let Some(measured) = measured else { return };
@@ -65,16 +92,24 @@ impl Decision {
         self.measured_ns = Some(measured.chosen_ns);
         match &mut self.alternative {
             Some(named) if named.name == way.name() => named.measured_ns = Some(ns),
-            _ => self.others.push(Alternative {
-                name: way.name().to_owned(),
-                measured_ns: Some(ns),
-                ..Alternative::default()
-            }),
+            _ => match self.others.iter_mut().find(|other| other.name == way.name()) {
+                Some(other) => other.measured_ns = Some(ns),
+                None => self.others.push(Alternative {
+                    name: way.name().to_owned(),
+                    measured_ns: Some(ns),
+                    ..Alternative::default()
+                }),
+            },
         }
         // Measured times come before those only reckoned with, and these before unknown ones.
         let last = |ns: Option<u64>| (ns.is_none(), ns);
         self.others.sort_by_key(|way| (last(way.measured_ns), last(way.estimated_cost_ns)));
     }
+}
+
+fn recall_of(measured: MeasuredRecall) -> Recall {
+    let MeasuredRecall { nearest, recalled, .. } = measured;
+    Recall { nearest, recalled }
 }
 
 #[cfg(test)]
@@ -88,7 +123,7 @@ mod tests {
         let largest_first = Forced::Order(NodeId(2), InputOrder::LargestFirst);
         let as_written = Forced::Order(NodeId(2), InputOrder::AsWritten);
         let decide = |chosen_ns, others: &[(Forced, u64)]| {
-            let measured = Measured { chosen_ns, others: others.to_vec() };
+            let measured = Measured { chosen_ns, others: others.to_vec(), recalls: vec![] };
             let mut decision =
                 Decision::accepted("smallest first", "").instead_of("largest first", Some(7));
             decision.put_measured(Some(&measured), &[largest_first, as_written]);
@@ -124,7 +159,8 @@ mod tests {
 
         // Others stand by what was measured of them, whatever comes first.
         let count = Forced::ScoreAll;
-        let measured = Measured { chosen_ns: 1, others: vec![(as_written, 9_000), (count, 4_000)] };
+        let others = vec![(as_written, 9_000), (count, 4_000)];
+        let measured = Measured { chosen_ns: 1, others, recalls: vec![] };
         let mut decision = Decision::accepted("smallest first", "");
         let guess = |name: &str, estimated_cost_ns| Alternative {
             name: name.into(),

@@ -99,7 +99,8 @@ pub use slow_search::{Recorded, SlowSearch, SlowestSearches};
 pub use text::TextOptions;
 pub use tree::{
     Alternative, ContainerMap, Decision, Estimate, ExplainFacet, ExplainNode, ExplainPage,
-    ExplainSegment, ExplainTree, FacetEstimate, NodeSegment, PlanningTimes, Spread,
+    ExplainSegment, ExplainTree, FacetEstimate, NeighborsEstimate, NodeSegment, PlanningTimes,
+    Recall, Spread,
 };
 pub(crate) use why::document;
 pub use why_empty::{ConflictSize, EmptyClause, EmptyPhrase, UnknownTerm, WhyEmpty};

@@ -329,6 +329,9 @@ impl Page<'_> {
             let is_good = decision.confirmed() != Some(false);
             self.console.line(prefix, 4, vec![sign(is_good, Style::Bad), plain(measured)]);
         }
+        if let Some(recall) = decision.recall_in_words() {
+            self.console.line(prefix, 4, vec![plain(recall)]);
+        }
     }
 
     /// Prints how even the segments are, where there are several.

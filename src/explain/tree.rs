@@ -112,6 +112,8 @@ pub struct ExplainNode {
     pub algorithm: String,
     /// Number of documents that the planner expects.
     pub estimate: Estimate,
+    /// Expectations of finding neighbours, if the node does that and there is a graph.
+    pub neighbors: Option<NeighborsEstimate>,
     /// Least number of terms of the node's pattern; `None` if it is none. It is as far as planning has looked for them,
     /// summed over the segments.
     pub terms: Option<u64>,
@@ -128,6 +130,20 @@ pub struct ExplainNode {
     pub windows: Vec<ContainerMap>,
     /// The inputs.
     pub children: Vec<ExplainNode>,
+}
+
+/// Expected work and recall of finding neighbours, in the segment with the longest.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct NeighborsEstimate {
+    /// The way: `exact`, `walk` or `two hops`.
+    pub way: String,
+    /// Nodes that a walk keeps; 0 if there is none.
+    pub ef: u64,
+    /// Part of the nearest that is found, as the curve of the graph says.
+    pub recall: f64,
+    /// Codes that a walk compares.
+    pub distances: u64,
 }
 
 /// A number of documents with the bounds that hold whatever the data.
@@ -196,6 +212,8 @@ pub struct Decision {
     pub estimated_cost_ns: Option<u64>,
     /// Least time of several runs of the whole search this way. `None` if none was measured.
     pub measured_ns: Option<u64>,
+    /// Neighbours that were found so. `None` if it is not about these, or nothing was measured.
+    pub recall: Option<Recall>,
     /// Best alternative that was not taken, if there was one.
     pub alternative: Option<Alternative>,
     /// Other alternatives that were not taken. Measured ones come first, the fastest before the others; then by cost.
@@ -212,6 +230,25 @@ pub struct Alternative {
     pub estimated_cost_ns: Option<u64>,
     /// Least time of several runs of the whole search this way. `None` if none was measured.
     pub measured_ns: Option<u64>,
+    /// Neighbours that were found so. `None` if it is not about these, or nothing was measured.
+    pub recall: Option<Recall>,
+}
+
+/// Numbers of the nearest vectors and of those found, for [`Decision`] and [`Alternative`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recall {
+    /// Nearest that comparing all vectors finds.
+    pub nearest: u64,
+    /// Neighbours that are as near as these.
+    pub recalled: u64,
+}
+
+impl Recall {
+    /// Part of the nearest that was found; all of none.
+    pub fn part(&self) -> f64 {
+        if self.nearest == 0 { 1.0 } else { self.recalled as f64 / self.nearest as f64 }
+    }
 }
 
 /// One segment of the snapshot.

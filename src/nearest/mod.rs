@@ -13,6 +13,7 @@ mod ways;
 
 use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
+use crate::graph::walk::Ended;
 use crate::query::{Neighbors, NeighborsSpec, QueryVector};
 use crate::segment::reader::SegmentReader;
 use crate::sums::sums;
@@ -21,7 +22,7 @@ use graph::{Among, Walked};
 pub(crate) use neighbor::Neighbor;
 pub(crate) use standing::{Standing, standing};
 use target::Target;
-pub(crate) use ways::{Choice, DEGREE, Figures, choose};
+pub(crate) use ways::{Choice, DEGREE, Figures, Way, choose};
 
 /// Neighbours by segment, each ascending by document.
 #[derive(Debug, Default)]
@@ -45,6 +46,10 @@ pub struct VectorCounts {
     pub distances: u64,
     /// Segments in which a walk was given up, and all vectors compared.
     pub switched: u64,
+    /// Segments of these in which a walk came to too few.
+    ///
+    /// In the others it took too long, or too few around the vector were let through.
+    pub exhausted: u64,
     /// Nearest that comparing all vectors finds; 0 unless [recall](crate::search::Explainer::recall) was asked for.
     pub nearest: u64,
     /// Neighbours that are as near as these.
@@ -52,7 +57,7 @@ pub struct VectorCounts {
 }
 
 sums! {
-    VectorCounts: candidates, compared, hops, distances, switched, nearest, recalled;
+    VectorCounts: candidates, compared, hops, distances, switched, exhausted, nearest, recalled;
 }
 
 impl VectorCounts {
@@ -61,11 +66,25 @@ impl VectorCounts {
         (self.nearest > 0).then(|| self.recalled as f64 / self.nearest as f64)
     }
 
+    /// Returns the reason for the end of walks, `None` if there was none.
+    ///
+    /// It is `beam` if none that was left was near enough. Of walks that were given up it is `exhausted` if one came to too few,
+    /// else `switched`: it took too long, or too few around the vector were let through.
+    pub fn ended(&self) -> Option<String> {
+        let ended = match (self.switched, self.exhausted) {
+            (0, _) => "beam",
+            (_, 0) => "switched",
+            _ => "exhausted",
+        };
+        (self.hops > 0).then(|| ended.to_owned())
+    }
+
     fn add_walk(&mut self, walked: &Walked) {
         self.compared += walked.compared;
         self.hops += walked.counts.hops;
         self.distances += walked.counts.distances;
         self.switched += u64::from(walked.found.is_none());
+        self.exhausted += u64::from(walked.found.is_none() && walked.ended != Ended::Spent);
     }
 }
 

@@ -146,7 +146,8 @@ struct Sizes {
     n_vectors: u32,
 }
 
-/// Chooses the way to the nearest vectors of a segment, of which so many documents are let through.
+/// Chooses the way to the nearest vectors of a segment, of which so many documents are let through; a forced one if there is a
+/// graph that leads to as many as are wanted.
 ///
 /// # Errors
 ///
@@ -156,6 +157,7 @@ pub(crate) fn choose(
     spec: &NeighborsSpec,
     let_through: u64,
     figures: Figures,
+    forced: Option<Way>,
 ) -> Result<Choice> {
     let reader = segment.field(spec.field);
     let Some(vectors) = reader.vectors()? else { return Ok(Choice::default()) };
@@ -164,7 +166,7 @@ pub(crate) fn choose(
         return Ok(sizes.exact(let_through, figures));
     };
     match reader.curve()? {
-        Some(curve) => Ok(sizes.cheapest(&curve, (k, effort), let_through, figures)),
+        Some(curve) => Ok(sizes.cheapest(&curve, (k, effort), let_through, figures, forced)),
         None => Ok(sizes.exact(let_through, figures)),
     }
 }
@@ -187,6 +189,7 @@ impl Sizes {
         (k, effort): (u32, Effort),
         let_through: u64,
         figures: Figures,
+        forced: Option<Way>,
     ) -> Choice {
         let exact = self.exact(let_through, figures);
         // Nodes have one vector each, and documents may have several.
@@ -200,10 +203,22 @@ impl Sizes {
             // In the end the nearest are compared by their vectors.
             (distances, ns + 2.0 * wanted * figures.vector)
         };
+        let recall = recall_at(curve, ef / (wanted / K_OF_CURVE).max(1.0));
+        let walk = |way| {
+            let (distances, cost_ns) = cost(way);
+            let (ef, exact_ns) = (ef as u32, exact.cost_ns);
+            Choice { way, ef, recall, distances, cost_ns, exact_ns, ..Choice::default() }
+        };
+        match forced {
+            Some(Way::Exact) => return exact,
+            // It goes on to its end, however long it takes.
+            Some(way) => return walk(way),
+            None => {}
+        }
         let [all, some] = WALKS.map(|way| (way, cost(way)));
         let in_two_hops = (TWO_HOPS_FROM..1.0).contains(&share) && some.1.1 < all.1.1;
         let (best, other) = if in_two_hops { (some, all) } else { (all, some) };
-        let (way, (distances, cost_ns)) = best;
+        let (way, (_, cost_ns)) = best;
         let few = (u64::from(k) * FEW_TIMES).max(FEW);
         let mut rejected = vec![];
         if (TWO_HOPS_FROM..1.0).contains(&share) {
@@ -216,19 +231,8 @@ impl Sizes {
             return Choice { rejected, ..exact };
         }
         rejected.insert(0, (Way::Exact, exact.cost_ns));
-        let recall = recall_at(curve, ef / (wanted / K_OF_CURVE).max(1.0));
-        let (ef, figures) = (ef as u32, (!is_asked_for).then_some(figures));
-        Choice {
-            way,
-            ef,
-            recall,
-            distances,
-            cost_ns,
-            exact_ns: exact.cost_ns,
-            rejected,
-            figures,
-            share,
-        }
+        let figures = (!is_asked_for).then_some(figures);
+        Choice { rejected, figures, share, ..walk(way) }
     }
 
     /// Distances, lists of links and tests of a walk, given those of one without a filter.
@@ -334,7 +338,7 @@ mod tests {
 
     fn cheapest(n: u32, let_through: u64, effort: Effort) -> Choice {
         let sizes = Sizes { n_docs: n, n_vectors: n };
-        sizes.cheapest(&curve(), (10, effort), let_through, FIGURES)
+        sizes.cheapest(&curve(), (10, effort), let_through, FIGURES, None)
     }
 
     #[test]
@@ -383,6 +387,23 @@ mod tests {
             let exact = cheapest(1_000_000, 1_000_000, way);
             assert_eq!((exact.way, exact.recall), (Way::Exact, 1.0));
         }
+    }
+
+    #[test]
+    fn a_forced_way_is_taken_whatever_it_costs() {
+        let sizes = Sizes { n_docs: 1_000_000, n_vectors: 1_000_000 };
+        let forced = |let_through, way| {
+            let wanted = (10, Effort::default());
+            sizes.cheapest(&curve(), wanted, let_through, FIGURES, Some(way))
+        };
+        for way in WALKS.into_iter().chain([Way::Exact]) {
+            for let_through in [1, 10_000, 1_000_000] {
+                assert_eq!(forced(let_through, way).way, way);
+            }
+        }
+        let walk = forced(10_000, WALKS[1]);
+        let counts = Counts { distances: 10_000_000, tests: 1_000_000, ..Counts::default() };
+        assert!(walk.goes_on(counts) && walk.ef == 145 && walk.cost_ns > 0.0, "{walk:?}");
     }
 
     #[test]

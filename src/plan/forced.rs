@@ -6,6 +6,7 @@
 use super::decision::{Decision, Rule};
 use super::{FacetMethod, NodeId, Operator, Plan};
 use crate::bitmap::Kernel;
+use crate::nearest::{FoundNeighbors, Way};
 
 /// One decision, taken otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub(crate) enum Forced {
     WithStreams,
     /// Groups are looked for in everything that matches at once.
     GroupAll,
+    /// Neighbours of a vector, by their place in the plan, are found so.
+    Neighbors { nth: u32, way: Way },
     /// Values of a facet, by its place in the search, are counted so.
     Facet { nth: u32, method: FacetMethod },
     /// Values of a facet, by its place in the search, are told apart by a count of each.
@@ -79,6 +82,7 @@ impl Forced {
             Forced::GroupAll => "group every match",
             Forced::WithoutStreams => "bounds of all blocks where something matches",
             Forced::WithStreams => "lists in the order of the field",
+            Forced::Neighbors { way, .. } => way.name(),
             Forced::Tally { .. } => "a count of each value",
             Forced::Facet { method, .. } => method.name(),
         }
@@ -90,12 +94,41 @@ impl Forced {
 pub(crate) struct Measured {
     pub(crate) chosen_ns: u64,
     pub(crate) others: Vec<(Forced, u64)>,
+    pub(crate) recalls: Vec<MeasuredRecall>,
+}
+
+/// The nearest that a way found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct MeasuredRecall {
+    /// Place of the neighbours in the plan.
+    pub(crate) nth: u32,
+    /// None for what was chosen.
+    pub(crate) way: Option<Way>,
+    pub(crate) nearest: u64,
+    pub(crate) recalled: u64,
+}
+
+impl MeasuredRecall {
+    /// Compares what a way found with what comparing all vectors found.
+    pub(crate) fn of(
+        (nth, way): (u32, Option<Way>),
+        found: &FoundNeighbors,
+        exact: &FoundNeighbors,
+    ) -> Self {
+        let (nearest, recalled) = found.recalled_of(exact);
+        MeasuredRecall { nth, way, nearest, recalled }
+    }
 }
 
 impl Measured {
     /// Time of that alternative, if it was measured.
     pub(crate) fn of(&self, forced: Forced) -> Option<u64> {
         self.others.iter().find(|(other, _)| *other == forced).map(|(_, ns)| *ns)
+    }
+
+    /// Part of the nearest that a way found, or what was chosen.
+    pub(crate) fn recall_of(&self, nth: u32, way: Option<Way>) -> Option<MeasuredRecall> {
+        self.recalls.iter().find(|it| (it.nth, it.way) == (nth, way)).copied()
     }
 }
 

@@ -96,9 +96,9 @@ pub(crate) use lists_kernel::{BOUNDED_LISTS_MAX, KernelCounts, ListsKernel};
 pub(crate) use neighbors::NeighborsPlan;
 pub(crate) use order::{OrderShape, SortStrategy};
 pub(crate) use page::{
-    CollapseDetails, CollapseStrategy, CountStrategy, FuseDetails, FusedBranch, PageDescription,
-    PageDetails, PageOperator, PagePlan, PageWanted, SortDetails, StatisticsOf, TopKDetails,
-    TopKStrategy,
+    BranchSource, CollapseDetails, CollapseStrategy, CountStrategy, FuseDetails, FusedBranch,
+    PageDescription, PageDetails, PageOperator, PagePlan, PageWanted, SortDetails, StatisticsOf,
+    TopKDetails, TopKStrategy,
 };
 pub(crate) use pair::{Input, Pair};
 pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};

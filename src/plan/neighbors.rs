@@ -1,9 +1,10 @@
 //! Neighbours of vectors: each is found once, among documents that are found before all else.
 
 use super::estimate::{Estimate, Span};
+use super::forced::Forced;
 use super::{LeafId, LeafKey, Node, NodeId, Operator, Plan, SegmentPlan};
 use crate::error::Result;
-use crate::nearest::{Choice, FoundNeighbors, Standing, bounds, choose};
+use crate::nearest::{Choice, FoundNeighbors, Standing, Way, bounds, choose};
 use crate::query::{Neighbors, NeighborsSpec, Normal};
 use crate::schema::VectorParams;
 use smallvec::{SmallVec, smallvec};
@@ -88,12 +89,26 @@ impl Plan<'_> {
         }
     }
 
+    /// Ways in which neighbours could have been found instead, with their places in the plan.
+    pub(crate) fn other_ways(&self) -> Vec<(u32, Way)> {
+        let mut all = vec![];
+        for (nth, NeighborsPlan { ways, is_taken, .. }) in (0..).zip(&self.neighbors) {
+            if *is_taken {
+                continue;
+            }
+            // All of them are what was chosen in some segment, or was rejected there.
+            for way in ways.iter().flat_map(|it| it.rejected.iter().map(|(way, _)| *way)) {
+                if !all.contains(&(nth, way)) {
+                    all.push((nth, way));
+                }
+            }
+        }
+        all
+    }
+
     /// The neighbours that a leaf reads.
     pub(crate) fn neighbors_of(&self, leaf: LeafId) -> Option<&NeighborsPlan> {
-        match self.leaves[leaf.index()] {
-            LeafKey::Nearest { nth, .. } => self.neighbors.get(nth as usize),
-            _ => None,
-        }
+        self.neighbors.get(self.place_of_neighbors(leaf)? as usize)
     }
 
     /// Bounds of neighbours in a segment that has this part of all documents, from those of the operators before.
@@ -134,9 +149,13 @@ impl Plan<'_> {
         let NeighborsPlan { spec, leaf, .. } = &self.neighbors[nth];
         let Some(params) = self.vectors_of(*leaf) else { return Ok(()) };
         let figures = self.costs.of_vectors(params);
+        let forced = match self.forced {
+            Some(Forced::Neighbors { nth: of, way }) if of as usize == nth => Some(way),
+            _ => None,
+        };
         let parts = self.segments.iter().enumerate();
-        let ways =
-            parts.map(|(at, part)| choose(part.segment, spec, let_through(at, part), figures));
+        let ways = parts
+            .map(|(at, part)| choose(part.segment, spec, let_through(at, part), figures, forced));
         self.neighbors[nth].ways = ways.collect::<Result<_>>()?;
         Ok(())
     }
@@ -149,6 +168,14 @@ impl Plan<'_> {
     /// The ways by which neighbours that a leaf reads are found.
     pub(crate) fn ways(&self, leaf: LeafId) -> &[Choice] {
         self.neighbors_of(leaf).map_or(&[], |it| &it.ways)
+    }
+
+    /// Place of the neighbours that a leaf reads.
+    pub(crate) fn place_of_neighbors(&self, leaf: LeafId) -> Option<u32> {
+        match self.leaves[leaf.index()] {
+            LeafKey::Nearest { nth, .. } => Some(nth),
+            _ => None,
+        }
     }
 
     /// Documents with a vector.

@@ -377,8 +377,9 @@ pub(crate) enum PageDetails {
 /// Details of ranked lists that are fused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FuseDetails {
-    /// Sources of the parts of a score.
-    pub(crate) method: String,
+    /// For people: what the best are best by, and how they are found.
+    pub(crate) order: &'static str,
+    pub(crate) algorithm: String,
     /// Hits of each branch.
     pub(crate) window: u64,
     pub(crate) branches: Vec<FusedBranch>,
@@ -388,8 +389,18 @@ pub(crate) struct FuseDetails {
 #[derive(Clone, Debug)]
 pub(crate) struct FusedBranch {
     pub(crate) weight: f32,
-    /// A list from outside: its keys, and those whose documents are ranked. None of a query.
-    pub(crate) outside: Option<(u64, u64)>,
+    pub(crate) source: BranchSource,
+}
+
+/// Source of the documents of a list.
+#[derive(Clone, Debug)]
+pub(crate) enum BranchSource {
+    /// A plan of its own.
+    Query,
+    /// Similarity of the documents of the first list to a vector, in the syntax of queries.
+    Similarity(String),
+    /// A list from outside: its keys, and those whose documents are ranked.
+    Outside(u64, u64),
 }
 
 /// Details of scores.

@@ -1,14 +1,14 @@
 //! Fusion of ranked lists: several queries, and lists from outside, that make one page.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::query::{Boost, Query};
+use crate::query::{Boost, Query, QueryVector};
 use crate::request::Selection;
 use crate::value::Value;
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 
 /// Constant of reciprocal rank fusion, unless said.
-const RANK_CONSTANT: u32 = 60;
+pub(super) const RANK_CONSTANT: u32 = 60;
 /// Hits of each list that are fused for each hit that is wanted, unless said; and how many at the least.
 const WINDOW_TIMES: u64 = 10;
 const WINDOW_MIN: u64 = 100;
@@ -23,6 +23,7 @@ const WINDOW_MIN: u64 = 100;
 /// |---|---|
 /// | [`rrf`](Self::rrf) | w ÷ (60 + rank), ranks from 1 |
 /// | [`sum`](Self::sum) | w × score ÷ best score of the branch |
+/// | [`rerank`](Self::rerank) | nothing if it is the first, and the score of the similarity if it is the other |
 ///
 /// Branches in whose window a document is not add nothing to it.
 ///
@@ -70,6 +71,8 @@ pub enum FusionMethod {
     },
     /// Scores, as parts of the best.
     Sum,
+    /// Similarity to a vector, of the best of the search's own query.
+    Rerank,
 }
 
 /// List of documents that another engine has ranked, the best first; for [`Fusion::list`].
@@ -103,6 +106,36 @@ impl Fusion {
     /// theoretical minimum is 0 for BM25 and for the scores of vectors here).
     pub fn sum() -> Self {
         Fusion::by(FusionMethod::Sum)
+    }
+
+    /// Orders the best `n` hits of the search by their similarity to a vector.
+    ///
+    /// Nothing else is found: the total and facets are those of the search's own query, and a page may not end behind the hit `n`.
+    /// The vectors of these hits alone are compared, each exactly. Of documents as similar as each other the one comes first that
+    /// came first; those without a vector come last, in their order, with a score of 0.
+    ///
+    /// ```
+    /// use treepie::schema::{Metric, VectorParams};
+    /// use treepie::search::Fusion;
+    /// use treepie::{Document, Index, Schema};
+    ///
+    /// let schema = Schema::builder().text("title").vector("v", VectorParams::new(2, Metric::Cosine));
+    /// let index = Index::in_memory(schema.build()?);
+    /// let mut writer = index.writer()?;
+    /// for (title, vector) in [("crow", [0.0, 1.0]), ("a crow's nest", [1.0, 0.0]), ("raven", [1.0, 0.1])] {
+    ///     writer.add(Document::new().with("title", title).with("v", vector.to_vec()))?;
+    /// }
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let words = searcher.parse("crow")?;
+    /// let page = searcher.search(&words).fuse(Fusion::rerank("v", [1.0, 0.05], 100)).run()?;
+    /// let found: Vec<_> = page.hits.iter().map(|hit| hit.doc.0).collect();
+    /// assert_eq!((found, page.total.value), (vec![1, 0], 2)); // the raven is no crow
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn rerank(field: impl Into<String>, vector: impl Into<QueryVector>, n: u32) -> Self {
+        let query = Query::nearest(field, vector, n).exact();
+        Fusion { window: Some(n.into()), ..Fusion::by(FusionMethod::Rerank).with(query) }
     }
 
     fn by(method: FusionMethod) -> Self {
@@ -177,6 +210,9 @@ impl Fusion {
     /// Refuses what cannot be fused, or not for a page that ends with the hit at this place.
     pub(crate) fn check(&self, page_end: u64) -> Result<()> {
         let doing = || Error::new(ErrorKind::Usage, "fusing ranked lists");
+        if self.method == FusionMethod::Rerank {
+            return self.check_rerank(page_end);
+        }
         if self.n_branches() < 2 {
             let expected = "another query or a list beside the search's own query";
             return Err(doing().expected(expected).found("none"));
@@ -188,11 +224,29 @@ impl Fusion {
         self.lists.iter().try_for_each(|list| list.check(self.method))
     }
 
+    fn check_rerank(&self, page_end: u64) -> Result<()> {
+        let doing = || Error::new(ErrorKind::Usage, "ordering the best hits by similarity");
+        let n = self.window_of(page_end);
+        if !matches!(&self.queries[..], [(Query::Nearest { .. }, _)]) || !self.lists.is_empty() {
+            let (queries, lists) = (self.queries.len(), self.lists.len());
+            let expected = "one vector beside the search's own query, and nothing else";
+            return Err(doing()
+                .expected(expected)
+                .found(format!("{queries} queries, {lists} lists")));
+        }
+        if n < page_end {
+            let expected = format!("{page_end} hits or more, as the page ends there");
+            return Err(doing().expected(expected).found(n.to_string()));
+        }
+        Ok(())
+    }
+
     /// For people: the method, and its constant.
     pub(crate) fn described(&self) -> String {
         match self.method {
             FusionMethod::Rrf { k } => format!("ranks (1 / ({k} + rank))"),
             FusionMethod::Sum => "scores (parts of the best)".to_owned(),
+            FusionMethod::Rerank => "similarity".to_owned(),
         }
     }
 

@@ -1,13 +1,17 @@
 //! Fusions as JSON, and back.
 
-use super::fusion::{Fusion, FusionMethod, RankedList};
+use super::fusion::{Fusion, FusionMethod, RANK_CONSTANT, RankedList};
 use super::json::{read_query, read_vectors, unknown, write_query};
 use crate::error::Result;
 use crate::json::{Json, Reader};
 use crate::query::{Boost, Query};
 use crate::value::Value;
 
-const METHODS: [(&str, bool); 2] = [("rrf", true), ("sum", false)];
+const METHODS: [(&str, FusionMethod); 3] = [
+    ("rrf", FusionMethod::Rrf { k: RANK_CONSTANT }),
+    ("sum", FusionMethod::Sum),
+    ("rerank", FusionMethod::Rerank),
+];
 
 impl Fusion {
     pub(super) fn write_json(&self, json: &mut Json) {
@@ -19,6 +23,7 @@ impl Fusion {
                 json.field("k").number(k);
             }
             FusionMethod::Sum => json.field("by").string("sum"),
+            FusionMethod::Rerank => json.field("by").string("rerank"),
         }
         write_weight(json, *own_weight);
         if let Some(window) = window {
@@ -42,8 +47,7 @@ impl Fusion {
         let (mut fusion, mut own_k) = (Fusion::rrf(), None);
         reader.object(&["by"], |reader, name| {
             match name {
-                "by" if reader.one_of(&METHODS)? => fusion.method = Fusion::rrf().method,
-                "by" => fusion.method = FusionMethod::Sum,
+                "by" => fusion.method = reader.one_of(&METHODS)?,
                 "k" => own_k = Some(reader.whole()?),
                 "weight" => fusion.own_weight = read_weight(reader)?,
                 "window" => fusion.window = Some(reader.whole()?),
@@ -58,8 +62,10 @@ impl Fusion {
         })?;
         match (&mut fusion.method, own_k) {
             (FusionMethod::Rrf { k }, Some(own)) => *k = own,
-            (FusionMethod::Sum, Some(k)) => {
-                return Err(reader.error("no constant of ranks beside a sum", &format!("k {k}")));
+            (FusionMethod::Sum | FusionMethod::Rerank, Some(k)) => {
+                return Err(
+                    reader.error("a constant of ranks beside \"rrf\" alone", &format!("k {k}"))
+                );
             }
             (_, None) => {}
         }

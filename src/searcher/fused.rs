@@ -9,8 +9,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{BoundFacet, Branch, Fused, Ranked, SearchPlan};
 use crate::hits::FusedPart;
 use crate::ids::DocId;
-use crate::plan::{FuseDetails, FusedBranch as BranchDetails};
-use crate::query::{Boost, Query};
+use crate::plan::{BranchSource, FuseDetails, FusedBranch as BranchDetails};
+use crate::query::{Boost, NeighborsSpec, Normal, Query};
 use crate::request::{
     Fusion, FusionMethod, Order, RankedList, SearchRequest, Selection, TotalMode,
 };
@@ -24,9 +24,18 @@ impl<'a> Search<'a> {
         let Some(fusion) = self.request.fusion.as_deref() else { return vec![] };
         let own = std::iter::once(self.request.query.as_ref());
         let queries = own.chain(fusion.queries.iter().map(|(query, _)| query));
-        let queries = queries.map(|query| {
-            let request = self.branch_request(fusion, query.clone());
-            FusedBranch::Query(Box::new(Search::new(self.searcher, request, self.budget.clone())))
+        let queries = (0..).zip(queries).map(|(nth, query)| {
+            let mut request = self.branch_request(fusion, query.clone());
+            let is_similarity = fusion.method == FusionMethod::Rerank && nth > 0;
+            if is_similarity {
+                // Only documents that the first branch has found are compared.
+                request.selections.clear();
+            }
+            let search = Box::new(Search::new(self.searcher, request, self.budget.clone()));
+            match is_similarity {
+                true => FusedBranch::Similarity(search),
+                false => FusedBranch::Query(search),
+            }
         });
         let lists =
             fusion.lists.iter().map(|list| FusedBranch::List(list.clone(), OnceCell::new()));
@@ -68,7 +77,12 @@ impl<'a> Search<'a> {
 
     fn union_without(&self, fusion: &Fusion, left_out: Option<&[usize]>) -> Query {
         let own = std::iter::once(self.request.query.as_ref());
-        let queries = own.chain(fusion.queries.iter().map(|(query, _)| query));
+        // Whatever is only put in another order is found already.
+        let others = match fusion.method {
+            FusionMethod::Rerank => &[][..],
+            FusionMethod::Rrf { .. } | FusionMethod::Sum => &fusion.queries[..],
+        };
+        let queries = own.chain(others.iter().map(|(query, _)| query));
         let lists = fusion.lists.iter().map(|list| list.query(self.key_name()));
         let all = queries.map(Cow::Borrowed).chain(lists.map(Cow::Owned));
         Query::any_of(all.map(|query| match left_out {
@@ -81,6 +95,14 @@ impl<'a> Search<'a> {
     pub(super) fn check_fusion(&self) -> Result<()> {
         let request = &self.request;
         let Some(fusion) = request.fusion.as_deref() else { return Ok(()) };
+        let (doing, expected) = match fusion.method {
+            FusionMethod::Rerank => {
+                ("ordering the best hits by similarity", "an order by similarity alone")
+            }
+            FusionMethod::Rrf { .. } | FusionMethod::Sum => {
+                ("fusing ranked lists", "an order by what all lists add")
+            }
+        };
         let beside = [
             (!request.sort.is_empty(), "keys to sort by"),
             (request.collapse.is_some(), "hits that are grouped"),
@@ -90,8 +112,7 @@ impl<'a> Search<'a> {
             (self.bound_facets()?.iter().any(BoundFacet::wants_hits), "best hits of buckets"),
         ];
         if let Some((_, found)) = beside.into_iter().find(|(is_there, _)| *is_there) {
-            let error = Error::new(ErrorKind::Usage, "fusing ranked lists");
-            return Err(error.expected("an order by what all lists add").found(found));
+            return Err(Error::new(ErrorKind::Usage, doing).expected(expected).found(found));
         }
         fusion.check(self.page_end())?;
         if !fusion.lists.is_empty() && self.searcher.schema().key().is_none() {
@@ -121,7 +142,7 @@ impl<'a> Search<'a> {
     pub(super) fn queries_of_branches(&self) -> impl Iterator<Item = &Search<'a>> {
         self.branches.iter().filter_map(|branch| match branch {
             FusedBranch::Query(search) => Some(&**search),
-            FusedBranch::List(..) => None,
+            FusedBranch::Similarity(_) | FusedBranch::List(..) => None,
         })
     }
 
@@ -139,10 +160,19 @@ impl<'a> Search<'a> {
         let Some(fusion) = self.request.fusion.as_deref() else { return Ok(None) };
         let branches = self.branches.iter().map(|branch| match branch {
             FusedBranch::Query(search) => search.context(is_traced).map(Branch::Query),
+            FusedBranch::Similarity(search) => search.nearest().map(Branch::Similarity),
             FusedBranch::List(list, found) => Ok(Branch::List(self.ranked(list, found)?)),
         });
         let branches = branches.collect::<Result<_>>()?;
         Ok(Some(Box::new(Fused { fusion, branches })))
+    }
+
+    /// Neighbours that the query is about; none if there can be none.
+    fn nearest(&self) -> Result<Option<&NeighborsSpec>> {
+        match &self.rewritten()?.normal {
+            Normal::Nearest(spec) => Ok(Some(spec)),
+            _ => Ok(None),
+        }
     }
 
     /// Documents of a list from outside, with their ranks there.
@@ -210,6 +240,12 @@ impl<'a> Search<'a> {
                     let score = score.unwrap_or_default();
                     format!("{weight} × {score} as a part of the best")
                 }
+                (FusionMethod::Rerank, _) if branch == 0 => {
+                    format!("rank {rank}, which adds nothing")
+                }
+                (FusionMethod::Rerank, score) => {
+                    format!("{weight} × similarity, as the score {}", score.unwrap_or_default())
+                }
             };
             let of_branch = match self.branches.get(branch as usize) {
                 Some(FusedBranch::Query(search)) => search.clone().explanation(doc)?,
@@ -220,7 +256,12 @@ impl<'a> Search<'a> {
         });
         let explained = explained.collect::<Result<Vec<_>>>()?;
         let value = parts.iter().map(|part| part.part).sum();
-        let what = format!("sum by {}", fusion.described());
+        let what = match fusion.method {
+            FusionMethod::Rerank => "by similarity".to_owned(),
+            FusionMethod::Rrf { .. } | FusionMethod::Sum => {
+                format!("sum by {}", fusion.described())
+            }
+        };
         Ok((!parts.is_empty()).then_some(Explanation { value, what, parts: explained }))
     }
 
@@ -230,18 +271,33 @@ impl<'a> Search<'a> {
             return Ok(FuseDetails::default());
         };
         let branches = self.branches.iter().zip(fusion.weights()).map(|(branch, weight)| {
-            let outside = match branch {
-                FusedBranch::Query(_) => None,
+            let source = match branch {
+                FusedBranch::Query(_) => BranchSource::Query,
+                FusedBranch::Similarity(search) => {
+                    BranchSource::Similarity(search.request.query.to_text())
+                }
                 FusedBranch::List(list, found) => {
-                    Some((list.entries.len() as u64, self.ranked(list, found)?.len() as u64))
+                    let n_ranked = self.ranked(list, found)?.len() as u64;
+                    BranchSource::Outside(list.entries.len() as u64, n_ranked)
                 }
             };
-            Ok(BranchDetails { weight: weight.get(), outside })
+            Ok(BranchDetails { weight: weight.get(), source })
         });
-        Ok(FuseDetails {
-            method: fusion.described(),
-            window: fusion.window_of(self.page_end()),
-            branches: branches.collect::<Result<_>>()?,
+        let (window, method) = (fusion.window_of(self.page_end()), fusion.described());
+        let branches = branches.collect::<Result<_>>()?;
+        Ok(match fusion.method {
+            FusionMethod::Rerank => FuseDetails {
+                order: "by similarity",
+                algorithm: format!("{method} of the best {window}, those without a vector last"),
+                window,
+                branches,
+            },
+            FusionMethod::Rrf { .. } | FusionMethod::Sum => FuseDetails {
+                order: "by what all branches add",
+                algorithm: format!("{method} of the best {window} of each branch"),
+                window,
+                branches,
+            },
         })
     }
 

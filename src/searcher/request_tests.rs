@@ -115,6 +115,7 @@ fn fused<'s>(searcher: &'s Searcher, query: &'s Query) -> Vec<SearchBuilder<'s>>
         Fusion::rrf().with(near()),
         Fusion::rrf_with(0).own_weight(weight(0.7)).with_weighted(near(), weight(2.5)).list(keys),
         Fusion::sum().with(Query::word("lamp")).list(scored).window(1_000),
+        Fusion::rerank("e", [0.5, 2.0], 30),
     ]
     .map(|fusion| searcher.search(query).fuse(fusion))
     .into()

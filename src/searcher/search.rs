@@ -41,6 +41,8 @@ pub(super) struct Search<'a> {
 #[derive(Clone, Debug)]
 pub(super) enum FusedBranch<'a> {
     Query(Box<Search<'a>>),
+    /// A vector, by the similarity to which the documents of the first are ordered.
+    Similarity(Box<Search<'a>>),
     /// A list from outside, once its documents are looked up.
     List(RankedList, OnceCell<Vec<Ranked>>),
 }

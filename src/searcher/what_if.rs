@@ -11,10 +11,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{Outcome, SearchPlan, WorkCounts};
 use crate::explain::ExplainTree;
 use crate::ids::DocId;
-use crate::plan::forced::{Forced, Measured};
+use crate::nearest::{FoundNeighbors, Way};
+use crate::plan::forced::{Forced, Measured, MeasuredRecall};
 use crate::plan::{FacetMethod, FacetNode, Goal, PageOperator};
 use crate::plural::counted;
 use crate::value::Value;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Time of measuring if the search has no deadline.
@@ -29,6 +31,9 @@ pub(super) struct Ran {
     hits: Vec<(DocId, Option<u32>, Vec<Value>)>,
     took: Duration,
     found: Outcome,
+    neighbors: Vec<Option<Arc<FoundNeighbors>>>,
+    /// Ways in which these could have been found instead, with their places.
+    other_ways: Vec<(u32, Way)>,
 }
 
 /// A way to answer, and the least time that it took.
@@ -38,6 +43,7 @@ struct Timed {
     ns: Option<u64>,
     /// Whether it turned out to be none.
     is_none: bool,
+    neighbors: Vec<Option<Arc<FoundNeighbors>>>,
 }
 
 impl Search<'_> {
@@ -81,7 +87,7 @@ impl Search<'_> {
         let mut ways: Vec<Timed> = [None]
             .into_iter()
             .chain(ways)
-            .map(|forced| Timed { forced, ns: None, is_none: false })
+            .map(|forced| Timed { forced, ns: None, is_none: false, neighbors: vec![] })
             .collect();
         let started = Instant::now();
         'rounds: for round in 0..ROUNDS_MAX {
@@ -105,8 +111,12 @@ impl Search<'_> {
                 if round == 0
                     && let Some(forced) = way.forced
                 {
-                    first.must_equal(&ran, forced)?;
+                    // Walks may find others.
+                    if !matches!(forced, Forced::Neighbors { .. }) {
+                        first.must_equal(&ran, forced)?;
+                    }
                     way.is_none = !ran.is_forced(forced);
+                    way.neighbors = ran.neighbors;
                 }
                 let ns = u64::try_from(ran.took.as_nanos()).unwrap_or(u64::MAX);
                 way.ns = Some(way.ns.map_or(ns, |least| least.min(ns)));
@@ -115,8 +125,12 @@ impl Search<'_> {
         }
         let Some(chosen_ns) = ways.first().and_then(|way| way.ns) else { return Ok(None) };
         let ways = ways.iter().filter(|way| !way.is_none);
-        let others = ways.filter_map(|way| way.forced.zip(way.ns)).collect();
-        Ok(Some(Measured { chosen_ns, others }))
+        let others = ways.clone().filter_map(|way| way.forced.zip(way.ns)).collect();
+        let recalls = first.recalls(|forced| {
+            let way = ways.clone().find(|way| way.forced == Some(forced));
+            way.map(|way| &way.neighbors[..])
+        });
+        Ok(Some(Measured { chosen_ns, others, recalls }))
     }
 
     /// All that can be done otherwise than `first` did.
@@ -125,7 +139,8 @@ impl Search<'_> {
         let ForPeople { plan: SearchPlan { page, matching, .. }, .. } =
             self.plan_for_people(true)?;
         let plan = matching.plan()?;
-        let mut ways: Vec<Forced> = vec![];
+        let of_neighbors = |(nth, way): &(u32, Way)| Forced::Neighbors { nth: *nth, way: *way };
+        let mut ways: Vec<Forced> = first.other_ways.iter().map(of_neighbors).collect();
         if first.found.is_planned && !matches!(page.operator, PageOperator::Collapse(_)) {
             let pages = matches!(plan.goal, Goal::Page { limit: 1.., .. });
             let can_be_had = |way: &Forced| match way {
@@ -178,7 +193,14 @@ impl Search<'_> {
             hits.push((hit.doc, hit.score.map(f32::to_bits), hit.sort));
             Ok(())
         })?;
-        Ok(Ran { hits, took: started.elapsed(), found })
+        let took = started.elapsed();
+        let carried_out = plan.matching.execution();
+        let of_plan = carried_out.as_ref().map(|it| it.plan());
+        let neighbors = of_plan.map_or(vec![], |plan| {
+            plan.neighbors.iter().map(|neighbors| neighbors.found.clone()).collect()
+        });
+        let other_ways = of_plan.map_or(vec![], |plan| plan.other_ways());
+        Ok(Ran { hits, took, found, neighbors, other_ways })
     }
 }
 
@@ -190,6 +212,32 @@ impl Ran {
             Forced::WithStreams => self.has_read_lists(),
             _ => true,
         }
+    }
+
+    /// The nearest that were found as it was planned and in other ways, of which `found` gives what they did, beside those of
+    /// comparing all.
+    fn recalls<'w>(
+        &self,
+        found: impl Fn(Forced) -> Option<&'w [Option<Arc<FoundNeighbors>>]>,
+    ) -> Vec<MeasuredRecall> {
+        let mut recalls = vec![];
+        for (nth, chosen) in (0_u32..).zip(&self.neighbors) {
+            let found = |way| {
+                let all = found(Forced::Neighbors { nth, way })?;
+                all.get(nth as usize)?.as_deref()
+            };
+            // If all are compared anyway, comparing all is no other way.
+            let is_exact = !self.other_ways.contains(&(nth, Way::Exact));
+            let Some(chosen) = chosen else { continue };
+            let exact = if is_exact { Some(&**chosen) } else { found(Way::Exact) };
+            let Some(exact) = exact else { continue };
+            recalls.push(MeasuredRecall::of((nth, None), chosen, exact));
+            let own = self.other_ways.iter().filter(|(of, _)| *of == nth);
+            recalls.extend(own.filter_map(|(_, way)| {
+                Some(MeasuredRecall::of((nth, Some(*way)), found(*way)?, exact))
+            }));
+        }
+        recalls
     }
 
     /// Whether a page was sorted by lists in their order.

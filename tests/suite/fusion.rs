@@ -205,6 +205,129 @@ fn same_in_other_ways(asked: &Asked, searcher: &Searcher) {
     assert_eq!(searcher.run(&read).unwrap().hits, hits);
 }
 
+/// Hits of a query by words, the best so many of them by similarity: those without a vector last, both as words have them.
+fn naive_rerank(
+    searcher: &Searcher,
+    words: SearchBuilder<'_>,
+    to: [f32; 2],
+    n: usize,
+) -> Vec<(DocId, f32)> {
+    let mut hits = words.limit(n as u64).run().unwrap().hits;
+    let score = |doc| {
+        let fields = searcher.document(doc).unwrap();
+        let own = fields.get("v")?.first()?.as_vector()?;
+        let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+        Some((1.0 + dot(own, &to) / (dot(own, own) * dot(&to, &to)).sqrt()) / 2.0)
+    };
+    let known: Vec<_> = hits.drain(..).map(|hit| (hit.doc, score(hit.doc))).collect();
+    let mut with: Vec<_> = known.iter().filter_map(|(doc, it)| Some((*doc, (*it)?))).collect();
+    with.sort_by(|a, b| {
+        if (a.1 - b.1).abs() < 1e-6 { std::cmp::Ordering::Equal } else { b.1.total_cmp(&a.1) }
+    });
+    with.extend(known.iter().filter(|it| it.1.is_none()).map(|(doc, _)| (*doc, 0.0)));
+    with
+}
+
+#[test]
+fn the_best_by_words_are_ordered_by_similarity() {
+    for seed in 1..8 {
+        let mut random = Random(seed);
+        let searcher = searcher(&mut random);
+        for _ in 0..20 {
+            let query =
+                Query::any_of([0, 1].map(|_| Query::word(WORDS[random.below(WORDS.len())])));
+            let to = [random.below(9) as f32 - 4.5, random.below(9) as f32];
+            let n = 1 + random.below(60);
+            let select = random.below(2) == 0;
+            let words = || match select {
+                true => searcher.search(&query).select("kind", ["a"]),
+                false => searcher.search(&query),
+            };
+            let expected = naive_rerank(&searcher, words(), to, n);
+            let reranked = || words().fuse(Fusion::rerank("v", to, n as u32)).limit(n as u64);
+            let page = reranked().facet("kind", 5).run().unwrap();
+            let found: Vec<_> = page.hits.iter().map(|hit| (hit.doc, hit.score.unwrap())).collect();
+            // Similarities that are equal may differ by the order in which they are added up.
+            let n_with = expected.iter().filter(|it| it.1 > 0.0).count();
+            let scores: BTreeMap<DocId, f32> = expected.iter().copied().collect();
+            let is_near = |a: f32, b: f32| (a - b).abs() < 1e-5;
+            let is_own = |(doc, score): &(DocId, f32)| {
+                scores.get(doc).is_some_and(|own| is_near(*own, *score))
+            };
+            let in_order = found.iter().zip(&expected).all(|(a, b)| is_near(a.1, b.1));
+            let are_same = found.len() == expected.len() && found.iter().all(is_own) && in_order;
+            assert!(are_same, "{seed} {query} {to:?} {n}\n{found:?}\n{expected:?}");
+            assert_eq!(found[n_with..], expected[n_with..], "{seed} {query} {to:?} {n}");
+            // Nothing is found beside what words find, and counted.
+            let all = words().facet("kind", 5).run().unwrap();
+            assert_eq!((&page.total, &page.facets), (&all.total, &all.facets));
+            let second = reranked().limit(n as u64 / 2).offset(n as u64 / 3).run().unwrap();
+            let half = page.hits.iter().skip(n / 3).take(n / 2);
+            assert!(second.hits.iter().map(|hit| hit.doc).eq(half.map(|hit| hit.doc)));
+            let mut prepared = reranked().prepare().unwrap();
+            for _ in 0..2 {
+                let docs = &prepared.run().unwrap().hits;
+                assert!(docs.iter().map(|hit| hit.doc).eq(found.iter().map(|it| it.0)));
+            }
+            for hit in &page.hits {
+                assert_eq!(hit.fused[0].branch, 0);
+                let explained = reranked().explainer().score(hit.doc).unwrap().unwrap();
+                assert_eq!(Some(explained.value), hit.score);
+            }
+            let (run, tree) = reranked().explainer().run().unwrap();
+            assert_eq!(run.hits.len(), found.len());
+            let [_, own, similarity] = &tree.plan.children[..] else { panic!("{tree}") };
+            assert!(own.label.starts_with("branch 0: "), "{tree}");
+            assert!(similarity.label.starts_with("branch 1: v:nearest("), "{tree}");
+            let actual = similarity.actual.as_ref().unwrap();
+            assert!(actual.documents >= n_with as u64, "{tree}");
+            assert!(
+                tree.plan.algorithm.contains(&format!("similarity of the best {n}, ")),
+                "{tree}"
+            );
+            let read = SearchRequest::from_json(&reranked().request().to_json().unwrap()).unwrap();
+            assert_eq!(searcher.run(&read).unwrap().hits.len(), found.len());
+        }
+    }
+}
+
+#[test]
+fn an_order_by_similarity_is_refused_beside_another() {
+    let searcher = searcher(&mut Random(1));
+    let query = Query::word("crow");
+    let rerank = |n| Fusion::rerank("v", [1.0, 0.0], n);
+    let search = |fusion: Fusion| searcher.search(&query).fuse(fusion).limit(5);
+    let keys = RankedList::of_keys(["k1"]);
+    let refused = [
+        (search(rerank(4)), "5 hits or more, as the page ends there, found 4"),
+        (search(rerank(100)).offset(96), "101 hits or more"),
+        (search(rerank(9)).sort([SortKey::ascending("kind")]), "keys to sort by"),
+        (search(rerank(9)).collapse(Collapse::by("kind")), "hits that are grouped"),
+        (search(rerank(9)).order(Order::Document), "document order"),
+        (search(rerank(9)).with_facet(Facet::values("kind").top_hits(1)), "best hits of buckets"),
+        (search(rerank(9).list(keys)), "one vector beside the search's own query"),
+        (search(rerank(9).with(Query::word("nest"))), "found 2 queries, 0 lists"),
+    ];
+    for (search, words) in refused {
+        let error = search.run().unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+        assert!(error.to_string().contains("similarity"), "{error}");
+        assert_eq!(error.kind(), ErrorKind::Usage);
+    }
+    let wrong = [
+        (Fusion::rerank("v", [1.0], 9), "a vector of 2 numbers, found one of 1"),
+        (Fusion::rerank("v", [0.0, 0.0], 9), "a direction"),
+        (Fusion::rerank("w", [1.0, 0.0], 9), "'w'"),
+        (Fusion::rerank("kind", [1.0, 0.0], 9), "a field of vectors"),
+        (Fusion::rerank("v", DocId(3_000), 9), "doc:3000"),
+    ];
+    for (fusion, words) in wrong {
+        let error = search(fusion).run().unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+        assert_eq!(error.kind(), ErrorKind::Query, "{error}");
+    }
+}
+
 #[test]
 fn what_cannot_be_fused_is_refused_by_name() {
     let searcher = searcher(&mut Random(1));

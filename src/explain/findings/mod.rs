@@ -11,6 +11,7 @@ mod estimates;
 mod facets;
 mod index;
 mod look;
+mod neighbors;
 mod pages;
 mod patterns;
 mod words;
@@ -87,6 +88,7 @@ impl ExplainTree {
         pages::look_at(&mut look);
         facets::look_at(&mut look);
         estimates::look_at(&mut look);
+        neighbors::look_at(&mut look);
         look.finish()
     }
 }

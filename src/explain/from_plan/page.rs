@@ -2,17 +2,18 @@
 
 use super::{Explaining, Planned, estimate};
 use crate::execution::WorkCounts;
-use crate::explain::tree::whole_ns;
+use crate::explain::tree::{nanoseconds, whole_ns};
 use crate::explain::{Actual, Decision, Estimate, ExplainNode, ExplainOperator};
 use crate::plan::forced::Forced;
 use crate::plan::order::OrderCosts;
 use crate::plan::{
-    CollapseDetails, CollapseStrategy, FuseDetails, FusedBranch, Goal, KernelCounts, ListsKernel,
-    PageDetails, PageOperator, Shape, SortDetails, SortStrategy, StatisticsOf, TopKDetails,
-    TopKStrategy, Total,
+    BranchSource, CollapseDetails, CollapseStrategy, FuseDetails, FusedBranch, Goal, KernelCounts,
+    ListsKernel, PageDetails, PageOperator, Shape, SortDetails, SortStrategy, StatisticsOf,
+    TopKDetails, TopKStrategy, Total,
 };
 use crate::plural::counted;
 use crate::sort::SortProfile;
+use std::time::Duration;
 
 /// Whether the answer is one that is kept already: the plan shows how it is found otherwise.
 pub(super) fn cache_decision(is_kept: bool) -> Decision {
@@ -381,9 +382,8 @@ impl Explaining<'_, '_> {
 
     /// Fusion of ranked lists, with what matches as its first input.
     pub(super) fn fuse(&self, details: &FuseDetails, node: &mut ExplainNode) {
-        self.put_page(ExplainOperator::Fuse, "best", "by what all branches add", node);
-        let FuseDetails { method, window, .. } = details;
-        node.algorithm = format!("{method} of the best {window} of each branch");
+        self.put_page(ExplainOperator::Fuse, "best", details.order, node);
+        node.algorithm.clone_from(&details.algorithm);
     }
 
     /// Puts the branches of a fusion below it.
@@ -392,10 +392,15 @@ impl Explaining<'_, '_> {
             matching.label.insert_str(0, "any branch: ");
         }
         let mut plans = self.branches.iter().cloned();
-        for (nth, FusedBranch { weight, outside }) in details.branches.iter().enumerate() {
-            let mut branch = match outside {
-                None => plans.next().unwrap_or_default(),
-                Some((n_keys, n_ranked)) => {
+        for (nth, FusedBranch { weight, source }) in details.branches.iter().enumerate() {
+            let mut branch = match source {
+                BranchSource::Query => plans.next().unwrap_or_default(),
+                BranchSource::Similarity(text) => {
+                    let actual = self.run.and_then(|run| run.found.branches.get(nth));
+                    let actual = actual.map(|found| (found.n_hits, found.took));
+                    self.node(Planned::Similarity(text, details.window, actual), vec![]).0
+                }
+                BranchSource::Outside(n_keys, n_ranked) => {
                     self.node(Planned::Outside(*n_keys, *n_ranked), vec![]).0
                 }
             };
@@ -403,6 +408,24 @@ impl Explaining<'_, '_> {
             branch.label.insert_str(0, &format!("branch {nth}{weight}: "));
             node.children.push(branch);
         }
+    }
+
+    /// Similarity of the documents of the first branch, at most so many; those that have a vector, and the time that it took.
+    pub(super) fn similarity(
+        &self,
+        (text, window): (&str, u64),
+        actual: Option<(u64, Duration)>,
+        node: &mut ExplainNode,
+    ) {
+        node.operator = ExplainOperator::Nearest;
+        text.clone_into(&mut node.label);
+        node.algorithm = "vectors of the documents of branch 0 compared".into();
+        node.estimate = Estimate { upper: window, documents: window, ..Estimate::default() };
+        node.estimate.source = "a page".into();
+        node.actual = actual.map(|(documents, took)| {
+            let time_ns = nanoseconds(took);
+            Actual { documents, time_ns, complete: true, ..Actual::default() }
+        });
     }
 
     /// List from outside, of so many keys, with the documents of some of them.

@@ -39,6 +39,7 @@ function showDetails(app, host) {
       entry.data.field && entry.kind === "node" && ["field", foreign(entry.data.field)],
       entry.data.predicate &&
         entry.data.predicate !== entry.label && ["answers", el("code", {}, foreign(entry.data.predicate))],
+      entry.data.neighbors && ["expected way", expectedWay(entry.data.neighbors)],
       entry.parent && ["input of", app.link(entry.parent)],
       entry.kind === "facet" && ["counts", foreign(entry.label)],
     ]),
@@ -155,6 +156,20 @@ function thresholds(points) {
   );
 }
 
+/** What finding neighbours was expected to take and to find. */
+function expectedWay({ way, ef, recall, distances }) {
+  const kept = ef ? `, ${grouped(ef)} kept, about ${count(distances ?? 0, "code")}` : "";
+  return foreign(`${way}${kept}, recall ${recall.toFixed(3)}`);
+}
+
+/** The part of the nearest that a way found, and of how many. */
+function recallOf(recall) {
+  if (!recall) return "–";
+  const { nearest, recalled } = recall;
+  const part = nearest > 0 ? recalled / nearest : 1;
+  return `${part.toFixed(2)} (${grouped(recalled)} of ${grouped(nearest)})`;
+}
+
 function decisionItem(decision) {
   const ways = [decision.alternative, ...(decision.others ?? [])].filter((way) => way);
   const own = {
@@ -166,6 +181,8 @@ function decisionItem(decision) {
   const all = ways.length > 0 || own.estimated_cost_ns || own.measured_ns !== undefined ? [own, ...ways] : [];
   const most = Math.max(1, ...all.map((way) => Math.max(way.estimated_cost_ns ?? 0, way.measured_ns ?? 0)));
   const measured = all.some((way) => way.measured_ns !== undefined);
+  own.recall = decision.recall;
+  const recalls = all.some((way) => way.recall);
   const best = measured && all.reduce((a, b) => ((b.measured_ns ?? Infinity) < (a.measured_ns ?? Infinity) ? b : a));
   const cell = (ns, guessed) =>
     el(
@@ -203,6 +220,7 @@ function decisionItem(decision) {
             el("th", { scope: "col" }, "way"),
             el("th", { scope: "col" }, "expected"),
             measured && el("th", { scope: "col" }, "measured"),
+            recalls && el("th", { scope: "col" }, "recall"),
           ),
         ),
         el(
@@ -221,6 +239,7 @@ function decisionItem(decision) {
               ),
               cell(way.estimated_cost_ns, true),
               measured && cell(way.measured_ns, false),
+              recalls && el("td", { class: "n" }, recallOf(way.recall)),
             ),
           ),
         ),

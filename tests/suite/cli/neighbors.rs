@@ -64,6 +64,24 @@ fn wrong_vectors_are_refused_with_what_was_expected() {
         (&["v:nearest($a, 3)", "--param", "b=[1,2]"], "'$b'"),
         (&["v:nearest($a, 3", "--param", "a=[1,2]"], "a ')' behind"),
         (&["v:2.25"], "v:nearest($v, 10)"),
+        (&["*", "--knn", "v=@nan.json:3"], "expected value at line 1 column 5"),
+        (&["*", "--knn", "v=[1,1e39]:3"], "number out of range"),
+        (&["*", "--knn", "v=[1,null]:3"], "found invalid type: null"),
+        (&["*", "--knn", "v=[[1],2]:3"], "a list of numbers in JSON"),
+        (&["*", "--knn", "v=[]:3"], "a vector of 2 numbers, found one of 0"),
+        (&["*", "--knn", "v=[1,2]:4294967296"], "found 'v=[1,2]:4294967296'"),
+        (&["*", "--knn", "v=[1,2]:-1"], "found 'v=[1,2]:-1'"),
+        (&["*", "--knn", "v=[1,2]:3,recall=0"], "a recall above 0, at most 1, found 0"),
+        (&["*", "--knn", "v=[1,2]:3,recall=1.5"], "a recall above 0, at most 1, found 1.5"),
+        (&["*", "--knn", "v=[1,2]:3,recall=NaN"], "a recall above 0, at most 1, found NaN"),
+        (&["*", "--knn", "v=[1,2]:3,ef=0"], "1 or more that a walk keeps, found 0"),
+        (&["*", "--knn", "v=[1,2]:3,ef=x"], "with ,recall=N, ,ef=N or ,exact behind K"),
+        (&["*", "--knn", "v=[1,2]:3,all"], "with ,recall=N, ,ef=N or ,exact behind K"),
+        (&["*", "--knn", "v=doc:x:3"], "FIELD=doc:NUMBER:K"),
+        (&["*", "--knn", "w=[1,2]:3"], "'w'"),
+        (&["v:nearest($a, 3)", "--param", "a=[1,2,3]"], "a vector of 2 numbers, found one of 3"),
+        (&["v:nearest($a, 3)", "--param", "a=@none.json"], "none.json"),
+        (&["v:nearest([1, 2], 3, recall=1.5)"], "recall=1.5"),
     ] {
         let ran = dir.run(&[&["search", "t.tp"], arguments].concat());
         assert_eq!(ran.status, 2, "{arguments:?} {}", ran.stdout);
@@ -93,6 +111,85 @@ fn words_and_vectors_make_one_page() {
     let plan = dir.ok(&["explain", "t.tp", "kind:odd", "--knn", "v=@q.json:3", "--fuse", "sum:.3"]);
     for words in ["Fuse", "any branch: ", "branch 0 × 0.3: ", "branch 1 × 0.7: ", "Nearest"] {
         assert!(plan.contains(words), "{words}: {plan}");
+    }
+}
+
+#[test]
+fn the_best_of_a_query_are_ordered_by_similarity() {
+    let dir = dir();
+    assert_eq!(found(&dir, &["kind:odd", "--rerank", "v=@q.json:10"]), [3, 1, 5, 7, 9]);
+    // All score the same, so that the best three are the first.
+    assert_eq!(found(&dir, &["kind:odd", "--rerank", "v=[9,0]:3", "--limit", "3"]), [5, 3, 1]);
+    assert_eq!(found(&dir, &["kind:odd", "--rerank", "v=doc:4:10"]), [3, 5, 1, 7, 9]);
+    let plan = dir.ok(&["explain", "t.tp", "kind:odd", "--rerank", "v=@q.json:20", "--analyze"]);
+    for words in ["Fuse", "similarity of the best 20", "branch 1: v:nearest("] {
+        assert!(plan.contains(words), "{words}: {plan}");
+    }
+    for (arguments, words) in [
+        (&["--rerank", "v=@q.json"][..], "FIELD=@FILE:N"),
+        (&["--rerank", "v=[1,2]:x"], "found 'v=[1,2]:x'"),
+        (&["--rerank", "v=[1,2]:9,exact"], "FIELD=@FILE:N"),
+        (&["--rerank", "v=[1,2,3]:20"], "a vector of 2 numbers, found one of 3"),
+        (&["--rerank", "v=[1,2]:9"], "10 hits or more, as the page ends there, found 9"),
+        (&["--rerank", "n=[1,2]:20"], "a field of vectors"),
+        (&["--rerank", "v=[1,2]:20", "--sort", "n"], "--sort"),
+        (&["--rerank", "v=[1,2]:20", "--collapse", "kind"], "--collapse"),
+        (&["--rerank", "v=[1,2]:20", "--fuse", "rrf"], "--fuse"),
+    ] {
+        let ran = dir.run(&[&["search", "t.tp", "kind:odd"], arguments].concat());
+        assert_eq!(ran.status, 2, "{arguments:?} {}", ran.stdout);
+        assert!(ran.stderr.contains(words), "{arguments:?}: {}", ran.stderr);
+    }
+}
+
+/// Ways to neighbours are measured with what each finds, as plans say in text and JSON.
+#[test]
+fn ways_to_neighbors_are_measured_with_their_recall() {
+    let dir = dir();
+    let schema =
+        "[fields.n]\ntype = \"u64\"\n[fields.v]\ntype = \"vector\"\ndims = 2\nmetric = \"l2\"\n";
+    dir.write("many.toml", schema);
+    let row = |n: i32| format!("{{\"n\": {n}, \"v\": [{}, {}]}}\n", n * 37 % 4_999, n * 91 % 5_003);
+    dir.write("many.jsonl", (0..4_500).map(row).collect::<String>());
+    dir.ok(&["index", "m.tp", "many.jsonl", "--schema", "many.toml", "--quiet"]);
+    let nearest = |query: &str| {
+        let what_if = ["explain", "m.tp", query, "--knn", "v=[700,900]:10", "--what-if"];
+        let text = dir.ok(&what_if);
+        let json = dir.run(&[&what_if[..], &["--format", "json"]].concat()).json();
+        fn node_of(node: &Value) -> Option<&Value> {
+            if node["operator"] == "Nearest" {
+                return Some(node);
+            }
+            node["children"].as_array()?.iter().find_map(node_of)
+        }
+        (node_of(&json["plan"]).unwrap().clone(), text)
+    };
+    for (query, names) in [
+        ("*", &["exact", "walk"][..]),
+        ("n:<2250", &["exact", "two hops", "walk"]),
+        ("n:<100", &["exact", "walk"]),
+    ] {
+        let (node, text) = nearest(query);
+        let decision = &node["decisions"][0];
+        let mut ways = vec![(&decision["rule"], decision)];
+        ways.push((&decision["alternative"]["name"], &decision["alternative"]));
+        let others = decision["others"].as_array();
+        ways.extend(others.into_iter().flatten().map(|it| (&it["name"], it)));
+        let mut found: Vec<&str> = ways.iter().map(|it| it.0.as_str().unwrap()).collect();
+        found.sort_unstable();
+        assert_eq!(found, names, "{query}: {node}");
+        for (name, way) in ways {
+            assert!(way["measured_ns"].as_u64().unwrap() > 0, "{query}: {node}");
+            let number = |name: &str| way["recall"][name].as_u64().unwrap();
+            assert!(number("nearest") == 10 && number("recalled") <= 10, "{query}: {node}");
+            assert!(name != "exact" || number("recalled") == 10, "{query}: {node}");
+        }
+        let expected = &node["neighbors"];
+        assert_eq!(expected["way"], decision["rule"], "{node}");
+        assert!(expected["recall"].as_f64().unwrap() > 0.9, "{node}");
+        let ended = &node["actual"]["vectors"]["ended"];
+        assert_eq!(ended.is_string(), decision["rule"] != "exact", "{node}");
+        assert!(text.contains("recall: '") && text.contains(" in "), "{text}");
     }
 }
 

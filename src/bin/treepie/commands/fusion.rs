@@ -1,9 +1,10 @@
-//! Fusion of ranked lists on the command line: `--fuse rrf:60`, `--fuse-list other.tsv`.
+//! Fusion of ranked lists on the command line: `--fuse rrf:60`, `--fuse-list other.tsv`, `--rerank embedding=@q.json:100`.
 
 use treepie::query::{Boost, Query};
 use treepie::search::{Fusion, RankedList, SearchBuilder};
 use treepie::{Error, Value};
 
+use super::vectors::rerank;
 use crate::args;
 use crate::failure::{Outcome, read_text, usage};
 
@@ -28,10 +29,17 @@ pub(crate) struct FusionArgs {
     #[arg(help_heading = "Order", hide_short_help = true)]
     #[arg(long, value_parser = args::whole_number::<u64>, value_name = "N", requires = "fuse")]
     window: Option<u64>,
+    /// Order the best N hits by similarity to a vector.
+    ///
+    /// The vector is in a file, embedding=@q.json:100, a list, embedding=[0.5,-1]:100, or that of a document,
+    /// embedding=doc:15212:100, which itself comes last. So do hits without a vector. No more than these N can be shown.
+    #[arg(help_heading = "Order", hide_short_help = true)]
+    #[arg(long, value_name = "FIELD=VECTOR:N", conflicts_with_all = ["fuse", "sort", "collapse", "after", "score", "boosts", "decays", "top_hits"])]
+    rerank: Option<String>,
 }
 
 impl FusionArgs {
-    /// Whether anything is fused.
+    /// Whether lists are fused.
     pub(super) fn is_given(&self) -> bool {
         self.fuse.is_some()
     }
@@ -42,6 +50,9 @@ impl FusionArgs {
         search: SearchBuilder<'s>,
         queries: Vec<Query>,
     ) -> Outcome<SearchBuilder<'s>> {
+        if let Some(typed) = &self.rerank {
+            return Ok(search.fuse(rerank(typed)?));
+        }
         let Some(typed) = &self.fuse else { return Ok(search) };
         let lists =
             self.lists.iter().map(|typed| read_list(typed)).collect::<Result<Vec<_>, _>>()?;

@@ -171,7 +171,7 @@ pub(crate) struct PlanArgs {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["query", "limit", "offset", "facets", "statistics_of", "top_hits", "selections", "collapse", "total", "and", "lenient", "params", "knn", "fuse", "lists", "window", "combined", "pattern_terms", "statistics", "sort", "after", "score", "boosts", "decays", "bm25", "timeout", "max_memory"]
+        conflicts_with_all = ["query", "limit", "offset", "facets", "statistics_of", "top_hits", "selections", "collapse", "total", "and", "lenient", "params", "knn", "fuse", "lists", "window", "rerank", "combined", "pattern_terms", "statistics", "sort", "after", "score", "boosts", "decays", "bm25", "timeout", "max_memory"]
     )]
     pub(crate) request: Option<PathBuf>,
     /// Require all words, not any of them.

@@ -1,6 +1,7 @@
 //! Vectors of the command line: `--param v=@q.json`, `--knn embedding=@q.json:10`.
 
 use treepie::query::{GroupBuilder, Query, QueryVector};
+use treepie::search::Fusion;
 use treepie::{DocId, Error};
 
 use crate::failure::{Outcome, read_text, usage};
@@ -65,14 +66,10 @@ fn nearest(typed: &str) -> Outcome<Query> {
             )
             .found(format!("'{typed}'"))
     };
-    let (field, rest) = typed.split_once('=').ok_or_else(wrong)?;
-    let (vector, k) = rest.rsplit_once(':').ok_or_else(wrong)?;
+    let (field, vector, k) = split(typed).ok_or_else(wrong)?;
     let (k, effort) = k.split_once(',').map_or((k, None), |(k, effort)| (k, Some(effort)));
     let k: u32 = k.parse().map_err(|_| wrong())?;
-    let vector = match vector.strip_prefix("doc:") {
-        Some(doc) => QueryVector::Document(DocId(doc.parse().map_err(|_| wrong())?)),
-        None => numbers("--knn", vector)?.into(),
-    };
+    let vector = vector_of("--knn", vector)?.ok_or_else(wrong)?;
     let nearest = Query::nearest(field, vector, k);
     Ok(match effort.map(|effort| effort.split_once('=').unwrap_or((effort, ""))) {
         None => nearest,
@@ -80,6 +77,33 @@ fn nearest(typed: &str) -> Outcome<Query> {
         Some(("recall", recall)) => nearest.recall(recall.parse().map_err(|_| wrong())?),
         Some(("ef", n)) => nearest.ef(n.parse().map_err(|_| wrong())?),
         Some(_) => return Err(wrong().into()),
+    })
+}
+
+/// `embedding=@q.json:100`: an order of the best by similarity.
+pub(super) fn rerank(typed: &str) -> Outcome<Fusion> {
+    let wrong = || {
+        usage("reading --rerank")
+            .expected("FIELD=@FILE:N, FIELD=[NUMBER,…]:N or FIELD=doc:NUMBER:N")
+            .found(format!("'{typed}'"))
+    };
+    let (field, vector, n) = split(typed).ok_or_else(wrong)?;
+    let n: u32 = n.parse().map_err(|_| wrong())?;
+    Ok(Fusion::rerank(field, vector_of("--rerank", vector)?.ok_or_else(wrong)?, n))
+}
+
+/// Field, vector and what is behind it.
+fn split(typed: &str) -> Option<(&str, &str, &str)> {
+    let (field, rest) = typed.split_once('=')?;
+    let (vector, number) = rest.rsplit_once(':')?;
+    Some((field, vector, number))
+}
+
+/// A list of numbers, that of a file, or that of a document; none if it is no number of a document.
+fn vector_of(option: &str, typed: &str) -> Outcome<Option<QueryVector>> {
+    Ok(match typed.strip_prefix("doc:") {
+        Some(doc) => doc.parse().ok().map(|doc| QueryVector::Document(DocId(doc))),
+        None => Some(numbers(option, typed)?.into()),
     })
 }
 
