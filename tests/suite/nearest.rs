@@ -676,7 +676,10 @@ fn subnormal_numbers_are_told_apart_by_comparison() {
     }
     writer.commit().unwrap();
     let searcher = index.searcher().unwrap();
-    let nearest = Query::nearest("v", [1e18, 0.0, 0.0], 5);
-    let found = searcher.search(&nearest).run().unwrap().hits;
-    assert_eq!(found.iter().map(id).collect::<Vec<_>>(), [4, 1, 0, 3, 2]);
+    // Scores are 1 and the product, which is the same 1 for all.
+    for (k, nearest) in [(1, &[4][..]), (2, &[1, 4]), (3, &[0, 1, 4]), (4, &[0, 1, 3, 4])] {
+        let query = Query::nearest("v", [1e18, 0.0, 0.0], k);
+        let found = searcher.search(&query).run().unwrap().hits;
+        assert_eq!(found.iter().map(id).collect::<Vec<_>>(), nearest, "{k}");
+    }
 }
