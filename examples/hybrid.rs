@@ -1,7 +1,13 @@
 //! Hybrid search: words and vectors in one query, and two rankings fused into one page.
 //!
-//! `cargo run --example hybrid`; `cargo run --example hybrid -- FOLDER` writes the titles and their vectors to files in a folder,
-//! `titles.jsonl` and `titles.fvecs`, as `treepie index --vectors` takes them.
+//! `cargo run --example hybrid`; `cargo run --example hybrid -- FOLDER` writes to a folder what the tool takes: titles and their
+//! vectors, `titles.jsonl` and `titles.fvecs`, a schema, the vector `q.json` of a misspelt title, and queries for `bench`:
+//!
+//! ```text
+//! treepie index titles.tp titles.jsonl --schema titles.toml --vectors letters=titles.fvecs
+//! treepie search titles.tp 'history' --knn letters=@q.json:10 --fuse rrf
+//! treepie bench titles.tp --knn queries.fvecs --truth exact
+//! ```
 //!
 //! A model would make vectors of what a title means. These, which need none, count its groups of three letters, so that
 //! titles are near each other that are spelled alike; all else is the same.
@@ -15,6 +21,7 @@ use treepie::{Document, Index, Schema, Searcher};
 
 const TITLES: &str = include_str!("../corpus/titles.txt");
 const DIMS: usize = 128;
+const TYPED: &str = "histroy of frnace";
 
 fn main() -> treepie::Result<()> {
     if let Some(folder) = std::env::args().nth(1) {
@@ -32,12 +39,11 @@ fn main() -> treepie::Result<()> {
     writer.commit()?;
     let searcher = index.searcher()?;
 
-    let typed = "histroy of frnace";
-    print(&searcher, "with all of the words", &words_of(typed))?;
+    print(&searcher, "with all of the words", &words_of(TYPED))?;
 
     // The five nearest of all titles. A parameter stands for the vector: a query text need not have its numbers.
     let nearest = searcher.parse("letters:nearest($typed, 5)")?;
-    let nearest = nearest.with_vectors([("typed", vector_of(typed))])?;
+    let nearest = nearest.with_vectors([("typed", vector_of(TYPED))])?;
     print(&searcher, "spelled like it", &nearest)?;
 
     // Scores add up, of words and of vectors: titles that both find come first.
@@ -61,7 +67,7 @@ fn main() -> treepie::Result<()> {
     }
 
     // Conditions beside are met by all that are found, so that there are five wherever five titles meet them.
-    let nearest = Query::nearest("letters", vector_of(typed), 5);
+    let nearest = Query::nearest("letters", vector_of(TYPED), 5);
     let filtered = Query::boolean().filter(searcher.parse("film")?).must(nearest).build();
     print(&searcher, "spelled like it, of the films", &filtered)?;
 
@@ -107,14 +113,28 @@ fn vector_of(text: &str) -> Vec<f32> {
     counts
 }
 
-/// Writes a document a line, and for each a row: how many numbers there are, and the numbers, little-endian.
+/// Writes a document a line, a row of numbers for each, and what is asked.
 fn write_files(folder: &Path) -> std::io::Result<()> {
-    let (mut documents, mut rows) = (String::new(), vec![]);
-    for title in titles() {
-        documents += &format!("{}\n", serde_json::json!({ "title": title }));
-        rows.extend((DIMS as u32).to_le_bytes());
-        rows.extend(vector_of(&title).iter().flat_map(|number| number.to_le_bytes()));
-    }
-    fs::write(folder.join("titles.jsonl"), documents)?;
-    fs::write(folder.join("titles.fvecs"), rows)
+    let document = |title: String| format!("{}\n", serde_json::json!({ "title": title }));
+    let write = |name: &str, bytes: Vec<u8>| fs::write(folder.join(name), bytes);
+    fs::create_dir_all(folder)?;
+    write("titles.jsonl", titles().map(document).collect::<String>().into())?;
+    write("titles.fvecs", rows(titles()))?;
+    // Beginnings of every hundredth title, as somebody might type it.
+    let begun = titles().step_by(100).map(|title| title.chars().take(12).collect());
+    write("queries.fvecs", rows(begun))?;
+    write("q.json", serde_json::json!(vector_of(TYPED)).to_string().into())?;
+    let schema = format!(
+        "[fields.title]\ntype = \"text\"\n[fields.letters]\ntype = \"vector\"\ndims = {DIMS}\n"
+    );
+    write("titles.toml", schema.into())
+}
+
+/// Vectors of texts: for each how many numbers there are, and the numbers, little-endian.
+fn rows(texts: impl Iterator<Item = String>) -> Vec<u8> {
+    let row = |text: String| {
+        let numbers = vector_of(&text).into_iter().flat_map(f32::to_le_bytes);
+        (DIMS as u32).to_le_bytes().into_iter().chain(numbers)
+    };
+    texts.flat_map(row).collect()
 }
