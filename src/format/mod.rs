@@ -14,7 +14,7 @@
 //! | `manifest-<16 hex>` | one commit: schema and segments (the module `manifest`) | as `.tmp-…`, then published under its number | before it is published | no |
 //! | `write.lock` | the process id of the writer, for people; the kernel's lock on it is what counts | by each writer | never | yes |
 //! | `.tmp-<32 hex>` | a manifest on its way | by a commit | – | litter after a crash |
-//! | `.run-<32 hex>-<8 hex>` | terms spilled while building | by a build | never | litter after a crash |
+//! | `.run-<32 hex>-<8 hex>` | terms, vectors and edges spilled while building | by a build | never | litter after a crash |
 //!
 //! The hex digits of a segment are its random id, so that no name is used twice, not even after a
 //! crash; those of a manifest are its generation. Deletes have the id of their segment and one of their own, for the

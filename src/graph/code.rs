@@ -13,6 +13,7 @@
 //! more, that makes all as long as the longest; the nearest of them by distance have the greatest products then. Walks compare
 //! products.
 
+use super::spill::SpilledBytes;
 use crate::schema::Metric;
 use crate::simd::codes::{dot, sum};
 use crate::simd::prefetch::prefetch;
@@ -86,12 +87,18 @@ impl Target {
     /// Distance of a vector by its code, as long as that of the target; of inner products the negative one. The less the nearer.
     #[inline]
     pub(crate) fn distance(&self, code: &[u8], measures: Measures) -> f32 {
-        let product =
-            dot(&self.code, self.sum, code) as f32 * (self.measures.scale * measures.scale);
-        match self.metric {
-            Metric::Dot => -product,
-            _ => (self.measures.square + measures.square) - 2.0 * product,
-        }
+        let product = dot(&self.code, self.sum, code);
+        distance(self.metric, self.measures, measures, product)
+    }
+}
+
+/// Distance of two vectors by the product of their codes.
+#[inline]
+pub(super) fn distance(metric: Metric, a: Measures, b: Measures, product: i32) -> f32 {
+    let product = product as f32 * (a.scale * b.scale);
+    match metric {
+        Metric::Dot => -product,
+        _ => (a.square + b.square) - 2.0 * product,
     }
 }
 
@@ -100,41 +107,55 @@ impl Target {
 pub(crate) struct Codes {
     metric: Metric,
     dims: usize,
-    bytes: Vec<u8>,
+    bytes: SpilledBytes,
+    /// Place in the bytes of the code of each vector; empty if each has its own.
+    places: Vec<u32>,
     measures: Vec<Measures>,
     sums: Vec<i32>,
 }
 
 impl Codes {
     /// No codes yet of vectors of so many numbers, at least one.
+    #[cfg(test)]
     pub(crate) fn new(metric: Metric, dims: u16) -> Self {
         let dims = usize::from(dims.max(1));
-        Codes { metric, dims, bytes: vec![], measures: vec![], sums: vec![] }
+        let (bytes, places) = (SpilledBytes::default(), vec![]);
+        Codes { metric, dims, bytes, places, measures: vec![], sums: vec![] }
     }
 
     /// Appends the code of a vector.
     #[cfg(test)]
     pub(crate) fn push(&mut self, numbers: impl ExactSizeIterator<Item = f32> + Clone) {
-        let first = self.bytes.len();
-        self.measures.push(encode(self.metric, numbers, &mut self.bytes));
-        self.bytes.resize(first + self.dims, 0);
-        self.sums.push(sum(&self.bytes[first..]));
+        let SpilledBytes::Memory(bytes) = &mut self.bytes else { return };
+        let first = bytes.len();
+        self.measures.push(encode(self.metric, numbers, bytes));
+        bytes.resize(first + self.dims, 0);
+        self.sums.push(sum(&bytes[first..]));
     }
 
-    /// Appends a code that was made before, of as many numbers as the others have.
-    pub(crate) fn push_code(&mut self, code: &[u8], measures: Measures) {
-        let first = self.bytes.len();
-        self.bytes.extend_from_slice(code);
-        self.bytes.resize(first + self.dims, 0);
-        self.measures.push(measures);
-        self.sums.push(sum(&self.bytes[first..]));
+    /// Codes of vectors at some places of others, as many as there are measures; at its own each, if there are no places.
+    pub(super) fn of(
+        (metric, dims): (Metric, u16),
+        bytes: SpilledBytes,
+        places: Vec<u32>,
+        measures: Vec<Measures>,
+        sums: Vec<i32>,
+    ) -> Self {
+        Codes { metric, dims: usize::from(dims.max(1)), bytes, places, measures, sums }
     }
 
-    /// Codes of some of the vectors.
-    pub(crate) fn some(&self, vectors: impl Iterator<Item = u32>) -> Self {
-        let mut some = Codes { bytes: vec![], measures: vec![], sums: vec![], ..*self };
-        vectors.for_each(|at| some.push_code(self.code(at), self.measures(at)));
-        some
+    /// Codes of some of the vectors, in memory.
+    pub(crate) fn some(&self, vectors: impl Iterator<Item = u32> + Clone) -> Self {
+        Codes {
+            metric: self.metric,
+            dims: self.dims,
+            bytes: SpilledBytes::Memory(
+                vectors.clone().flat_map(|at| self.code(at)).copied().collect(),
+            ),
+            places: vec![],
+            measures: vectors.clone().map(|at| self.measures(at)).collect(),
+            sums: vectors.map(|at| self.sum(at)).collect(),
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -152,7 +173,8 @@ impl Codes {
     /// Numbers of the code of a vector.
     #[inline]
     pub(crate) fn code(&self, at: u32) -> &[u8] {
-        &self.bytes[at as usize * self.dims..][..self.dims]
+        let place = self.places.get(at as usize).copied().unwrap_or(at);
+        &self.bytes[place as usize * self.dims..][..self.dims]
     }
 
     #[inline]

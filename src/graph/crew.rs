@@ -1,7 +1,7 @@
 //! Tasks on the threads of a pool and on the one that waits for them.
 
 use crate::budget::{self, ns};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use rayon::ThreadPool;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -32,14 +32,15 @@ impl Stop {
 ///
 /// # Errors
 ///
-/// Whatever the [budget] of this thread says, which is asked between tasks.
+/// Whatever the [budget] of this thread says, which is asked between tasks, and the first error of a task; no other is begun
+/// then.
 pub(super) fn map<T: Send + 'static>(
     pool: Option<&ThreadPool>,
     n: usize,
-    task: impl Fn(usize, &Stop) -> T + Send + Sync + 'static,
+    task: impl Fn(usize, &Stop) -> Result<T> + Send + Sync + 'static,
 ) -> Result<Vec<T>> {
     let job = Arc::new(Job {
-        state: Mutex::new(State { next: 0, n, active: 0, panic: None }),
+        state: Mutex::new(State { next: 0, n, active: 0, failed: None, panic: None }),
         changed: Condvar::new(),
         stop: Stop::default(),
         task: Mutex::new(Some(Arc::new(task))),
@@ -55,10 +56,13 @@ pub(super) fn map<T: Send + 'static>(
     job.end();
     // Whoever was told to stop once is told so each time.
     budget::work(ns::GRAPH_TASK)?;
+    if let Some(error) = lock(&job.state).failed.take() {
+        return Err(error);
+    }
     Ok(std::mem::take(&mut *lock(&job.results)).into_iter().flatten().collect())
 }
 
-type Task<T> = Arc<dyn Fn(usize, &Stop) -> T + Send + Sync>;
+type Task<T> = Arc<dyn Fn(usize, &Stop) -> Result<T> + Send + Sync>;
 
 struct Job<T> {
     state: Mutex<State>,
@@ -73,6 +77,7 @@ struct State {
     next: usize,
     n: usize,
     active: usize,
+    failed: Option<Error>,
     panic: Option<Box<dyn Any + Send>>,
 }
 
@@ -88,7 +93,11 @@ impl<T> Job<T> {
             let mut state = lock(&self.state);
             state.active -= 1;
             match result {
-                Ok(Some(result)) => lock(&self.results)[nth] = Some(result),
+                Ok(Some(Ok(result))) => lock(&self.results)[nth] = Some(result),
+                Ok(Some(Err(error))) => {
+                    state.failed.get_or_insert(error);
+                    state.n = state.next;
+                }
                 Ok(None) => state.n = state.next,
                 Err(panic) => {
                     state.panic = Some(panic);

@@ -1,22 +1,28 @@
 //! Recall of walks, measured.
 //!
 //! Vectors of the graph are looked for as if they were not in it: walks do not come to them.
+//!
+//! The true nearest are found by comparing all, many vectors at a time.
 
-use super::code::{Codes, Target};
+use super::code::{Codes, Target, distance};
 use super::crew;
 use super::hash::hash_of_code;
 use super::walk::{Counts, Nodes, Scratch, walk};
 use super::{Graph, enter};
 use crate::error::Result;
+use crate::simd::codes::{GROUP_OF_STRIP, STRIP, Tile, pack, pack_into, tile};
 use rayon::ThreadPool;
 use std::sync::Arc;
 
 /// Nodes that walks keep at the points of a curve.
 pub(crate) const CURVE_EFS: [u16; 12] = [10, 14, 20, 28, 40, 56, 80, 112, 160, 224, 320, 448];
 /// Vectors that are looked for.
-pub(crate) const CURVE_SAMPLES: usize = 128;
+pub(crate) const CURVE_SAMPLES: usize = 256;
 /// Nearest that count.
 pub(crate) const CURVE_NEAREST: usize = 10;
+
+/// Vectors that samples are compared with in one task.
+const TASK: usize = 4_096;
 
 /// Recall and cost of walks that keep so many nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -44,7 +50,7 @@ impl Nodes for Others<'_> {
     }
 
     fn links(&mut self, node: u32, to: &mut Vec<u32>) -> Result<()> {
-        to.extend(self.graph.links.of_node(node).iter().filter(|node| **node != self.without));
+        to.extend(self.graph.links.of_node(node).filter(|node| *node != self.without));
         Ok(())
     }
 
@@ -61,14 +67,6 @@ impl Others<'_> {
     fn distance_of(&self, node: u32) -> f32 {
         let at = self.graph.order[node as usize];
         self.target.distance(self.codes.code(at), self.codes.measures(at))
-    }
-
-    /// Distance of the last of the true nearest; none if there are not as many.
-    fn farthest(&self) -> Option<f32> {
-        let others = (0..self.n_nodes() as u32).filter(|node| *node != self.without);
-        let mut all: Vec<f32> = others.map(|node| self.distance_of(node)).collect();
-        let last = CURVE_NEAREST.min(all.len()).checked_sub(1)?;
-        Some(*all.select_nth_unstable_by(last, f32::total_cmp).1)
     }
 
     /// True nearest that a walk finds.
@@ -105,12 +103,14 @@ pub(crate) fn curve(
 ) -> Result<Vec<CurvePoint>> {
     let samples = samples(codes, graph);
     let n_samples = samples.len();
+    let farthest = farthest(codes, samples.iter().map(|node| graph.order[*node as usize]), pool)?;
     let (codes, graph) = (Arc::clone(codes), Arc::clone(graph));
-    let of_samples =
-        crew::map(pool, n_samples, move |nth, _| of_sample(&codes, &graph, samples[nth]))?;
+    let of_samples = crew::map(pool, n_samples, move |nth, _| {
+        of_sample(&codes, &graph, samples[nth], farthest[nth])
+    })?;
     let mut totals = [(0, 0, Counts::default()); CURVE_EFS.len()];
     for of_sample in of_samples {
-        for (total, (found, of, counts)) in totals.iter_mut().zip(of_sample?) {
+        for (total, (found, of, counts)) in totals.iter_mut().zip(of_sample) {
             total.0 += found;
             total.1 += of;
             total.2 += counts;
@@ -128,22 +128,109 @@ pub(crate) fn curve(
 
 /// Nodes of the greatest hashes. Leaders of the build, which have the least, are found more easily than others.
 fn samples(codes: &Codes, graph: &Graph) -> Vec<u32> {
-    let hash = |node: u32| {
-        let at = graph.order[node as usize];
-        (hash_of_code(codes.code(at), codes.measures(at)), node)
+    let hash = |node: &u32| {
+        let at = graph.order[*node as usize];
+        let hash = hash_of_code(codes.code(at), codes.measures(at).scale);
+        std::cmp::Reverse((hash, *node))
     };
-    let mut hashes: Vec<(u64, u32)> = (0..graph.order.len() as u32).map(hash).collect();
-    hashes.sort_unstable_by(|a, b| b.cmp(a));
-    hashes.into_iter().take(CURVE_SAMPLES).map(|(_, node)| node).collect()
+    let mut nodes: Vec<u32> = (0..graph.order.len() as u32).collect();
+    if nodes.len() > CURVE_SAMPLES {
+        let hashes: Vec<_> = nodes.iter().map(hash).collect();
+        nodes.select_nth_unstable_by_key(CURVE_SAMPLES, |node| hashes[*node as usize]);
+        nodes.truncate(CURVE_SAMPLES);
+    }
+    nodes
+}
+
+/// Some vectors side by side.
+struct Samples {
+    at: Vec<u32>,
+    strips: Vec<(Vec<[u8; GROUP_OF_STRIP]>, [i32; STRIP])>,
+}
+
+impl Samples {
+    fn new(codes: &Codes, at: Vec<u32>) -> Self {
+        let strip = |some: &[u32]| {
+            let mut sums = [0; STRIP];
+            some.iter().zip(&mut sums).for_each(|(at, sum)| *sum = codes.sum(*at));
+            (pack(some.iter().map(|at| codes.code(*at)), codes.dims()), sums)
+        };
+        Samples { strips: at.chunks(STRIP).map(strip).collect(), at }
+    }
+
+    /// Distances of the nearest of some other vectors, for each.
+    fn nearest(&self, codes: &Codes, first: u32, end: u32) -> Vec<Vec<f32>> {
+        let mut nearest = vec![vec![]; self.at.len()];
+        let (mut others, mut products): (Vec<_>, Tile) = (vec![], [[0; STRIP]; STRIP]);
+        for start in (first..end).step_by(STRIP) {
+            let some = start..end.min(start + STRIP as u32);
+            others.clear();
+            pack_into(some.clone().map(|at| codes.code(at)), codes.dims(), &mut others);
+            for (nth, (strip, sums)) in self.strips.iter().enumerate() {
+                tile(strip, sums, &others, &mut products);
+                let own = self.at.iter().zip(&mut nearest).skip(nth * STRIP);
+                for ((at, nearest), products) in own.zip(&products) {
+                    let measures = codes.measures(*at);
+                    let (metric, mut last) = (codes.metric(), last_of(nearest));
+                    for (other, product) in some.clone().zip(products) {
+                        let far = distance(metric, measures, codes.measures(other), *product);
+                        if far.total_cmp(&last).is_lt() && other != *at {
+                            insert(nearest, far);
+                            last = last_of(nearest);
+                        }
+                    }
+                }
+            }
+        }
+        nearest
+    }
+}
+
+/// Distance that is nearer than any that is to be kept.
+fn last_of(nearest: &[f32]) -> f32 {
+    nearest.get(CURVE_NEAREST - 1).copied().unwrap_or(f32::NAN)
+}
+
+/// Keeps a distance among the least.
+fn insert(nearest: &mut Vec<f32>, distance: f32) {
+    let at = nearest.partition_point(|kept| kept.total_cmp(&distance).is_le());
+    nearest.insert(at, distance);
+    nearest.truncate(CURVE_NEAREST);
+}
+
+/// Distance of the last of the true nearest of each sample; none if there are no others.
+fn farthest(
+    codes: &Arc<Codes>,
+    samples: impl Iterator<Item = u32>,
+    pool: Option<&ThreadPool>,
+) -> Result<Vec<Option<f32>>> {
+    let samples = Samples::new(codes, samples.collect());
+    let (n, codes) = (codes.len(), Arc::clone(codes));
+    let mut of_tasks = crew::map(pool, n.div_ceil(TASK), move |nth, _| {
+        Ok(samples.nearest(&codes, (nth * TASK) as u32, n.min((nth + 1) * TASK) as u32))
+    })?
+    .into_iter();
+    let mut all = of_tasks.next().unwrap_or_default();
+    for of_task in of_tasks {
+        for (all, some) in all.iter_mut().zip(of_task) {
+            some.into_iter().for_each(|distance| insert(all, distance));
+        }
+    }
+    Ok(all.iter().map(|nearest| nearest.last().copied()).collect())
 }
 
 /// True nearest of a node that walks find, how many there are, and their work, by point of the curve.
-fn of_sample(codes: &Codes, graph: &Graph, node: u32) -> Result<Vec<(usize, usize, Counts)>> {
+fn of_sample(
+    codes: &Codes,
+    graph: &Graph,
+    node: u32,
+    farthest: Option<f32>,
+) -> Result<Vec<(usize, usize, Counts)>> {
+    let Some(farthest) = farthest else { return Ok(vec![]) };
     let at = graph.order[node as usize];
     let target = Target::of_code(codes.metric(), codes.code(at), codes.measures(at));
     let mut others = Others { codes, graph, target: &target, without: node };
     let n_nearest = CURVE_NEAREST.min(others.n_nodes() - 1);
-    let Some(farthest) = others.farthest() else { return Ok(vec![]) };
     let mut memory = Memory::default();
     let mut points = vec![];
     for ef in CURVE_EFS {
@@ -157,10 +244,15 @@ fn of_sample(codes: &Codes, graph: &Graph, node: u32) -> Result<Vec<(usize, usiz
 mod tests {
     use super::*;
     use crate::graph::build::{Tuning, build};
+    use crate::graph::spill::Room;
     use crate::schema::Metric;
 
     fn codes(n: usize) -> Arc<Codes> {
-        let mut codes = Codes::new(Metric::L2, 6);
+        codes_of(Metric::L2, n)
+    }
+
+    fn codes_of(metric: Metric, n: usize) -> Arc<Codes> {
+        let mut codes = Codes::new(metric, 6);
         let mut state = 11u64;
         for _ in 0..n {
             let numbers: [f32; 6] = std::array::from_fn(|_| {
@@ -177,7 +269,7 @@ mod tests {
     #[test]
     fn recall_and_cost_grow_with_what_walks_keep() {
         let codes = codes(2_000);
-        let graph = Arc::new(build(&codes, &Tuning::DEFAULT, None).unwrap());
+        let graph = Arc::new(build(&codes, &Tuning::DEFAULT, None, &Room::unlimited()).unwrap());
         let points = curve(&codes, &graph, None).unwrap();
         assert_eq!(points.len(), CURVE_EFS.len());
         assert!(
@@ -191,10 +283,31 @@ mod tests {
     }
 
     #[test]
+    fn the_nearest_are_those_of_a_comparison_of_each() {
+        for metric in [Metric::Cosine, Metric::Dot, Metric::L2] {
+            for n in [1, 2, 10, 11, 12, 500] {
+                let codes = codes_of(metric, n);
+                let samples: Vec<u32> = (0..n as u32).step_by(1 + n / 40).collect();
+                let found = farthest(&codes, samples.iter().copied(), None).unwrap();
+                for (at, found) in samples.into_iter().zip(found) {
+                    let target = Target::of_code(metric, codes.code(at), codes.measures(at));
+                    let others = (0..n as u32).filter(|other| *other != at);
+                    let distance =
+                        |other: u32| target.distance(codes.code(other), codes.measures(other));
+                    let mut all: Vec<f32> = others.map(distance).collect();
+                    all.sort_by(f32::total_cmp);
+                    assert_eq!(found, all.get(CURVE_NEAREST.min(n - 1).wrapping_sub(1)).copied());
+                }
+            }
+        }
+    }
+
+    #[test]
     fn graphs_of_few_have_curves() {
         for n in [0, 1, 2, 11, 70] {
             let codes = codes(n);
-            let graph = Arc::new(build(&codes, &Tuning::DEFAULT, None).unwrap());
+            let graph =
+                Arc::new(build(&codes, &Tuning::DEFAULT, None, &Room::unlimited()).unwrap());
             let points = curve(&codes, &graph, None).unwrap();
             assert!(points.iter().all(|point| point.recall <= 10_000), "{n}: {points:?}");
             assert_eq!(points[11].recall, 10_000, "{n}");

@@ -3,7 +3,8 @@
 //! Each node leads to some of those near to it, and a walk from node to node comes to the nearest of any vector.
 //!
 //! A graph is built of [codes](code), whose products are whole numbers, so that it is the same on all processors, with
-//! any number of threads. It knows no files: what reads them hands its nodes to the [walk](mod@walk).
+//! any number of threads. It knows no segments: their readers hand nodes to the [walk](mod@walk). A build that lacks memory writes
+//! [temporary files](spill).
 //!
 //! Above the nodes are [levels](Level) of a few of them, in which the walk looks for where to enter.
 
@@ -11,11 +12,14 @@ pub(crate) mod build;
 pub(crate) mod code;
 mod crew;
 pub(crate) mod curve;
+pub(crate) mod distinct;
 mod hash;
 mod seen;
+pub(crate) mod spill;
 pub(crate) mod walk;
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+use spill::{SpillWriter, SpilledBytes};
 use walk::{Counts, Nodes, Scratch, walk};
 
 /// Most neighbours of a node.
@@ -30,25 +34,62 @@ pub(crate) const ENTRIES: usize = 4;
 pub(crate) struct Adjacency {
     /// Place of the first neighbour of each node, and behind the last.
     pub(crate) starts: Vec<u32>,
-    /// Neighbours, ascending within a node.
-    pub(crate) to: Vec<u32>,
+    /// Neighbours, ascending within a node, as little-endian numbers of [`NODE_LEN`] bytes.
+    to: SpilledBytes,
 }
 
+/// Bytes of a neighbour.
+const NODE_LEN: usize = size_of::<u32>();
+
 impl Adjacency {
+    #[cfg(test)]
     pub(crate) fn of<'l>(links: impl IntoIterator<Item = &'l [u32]>) -> Self {
-        let mut all = Adjacency { starts: vec![0], to: vec![] };
-        for links in links {
-            all.to.extend_from_slice(links);
-            all.starts.push(all.to.len() as u32);
-        }
-        all
+        let mut writer = AdjacencyWriter::new(SpillWriter::new(None, 0));
+        links.into_iter().for_each(|links| writer.add(links).unwrap());
+        writer.finish().unwrap()
     }
 
     /// Neighbours of a node; none of one that is not there.
-    pub(crate) fn of_node(&self, node: u32) -> &[u32] {
+    pub(crate) fn of_node(&self, node: u32) -> impl Iterator<Item = u32> {
         let range = self.starts.get(node as usize..).and_then(|starts| starts.first_chunk());
-        let links = range.and_then(|[from, to]| self.to.get(*from as usize..*to as usize));
-        links.unwrap_or_default()
+        let all = self.to.as_chunks::<NODE_LEN>().0;
+        let links = range.and_then(|[from, to]| all.get(*from as usize..*to as usize));
+        links.unwrap_or_default().iter().map(|to| u32::from_le_bytes(*to))
+    }
+
+    /// Neighbours of all nodes.
+    pub(crate) fn all(&self) -> Vec<u32> {
+        let all = self.to.as_chunks::<NODE_LEN>().0;
+        all.iter().map(|to| u32::from_le_bytes(*to)).collect()
+    }
+}
+
+/// Neighbours of nodes one after the other.
+#[derive(Debug)]
+struct AdjacencyWriter {
+    starts: Vec<u32>,
+    to: SpillWriter,
+}
+
+impl AdjacencyWriter {
+    fn new(to: SpillWriter) -> Self {
+        AdjacencyWriter { starts: vec![0], to }
+    }
+
+    /// Adds the neighbours of the next node.
+    fn add(&mut self, links: &[u32]) -> Result<()> {
+        let start = self.starts.last().copied().unwrap_or_default();
+        let end = start.checked_add(links.len() as u32).ok_or_else(|| {
+            Error::new(ErrorKind::LimitExceeded, "building a graph of neighbours")
+                .expected(format!("at most {} links", u32::MAX))
+                .found("more")
+        })?;
+        self.starts.push(end);
+        links.iter().try_for_each(|to| self.to.write(&to.to_le_bytes()))
+    }
+
+    fn finish(self) -> Result<Adjacency> {
+        Ok(Adjacency { starts: self.starts, to: self.to.finish()? })
     }
 }
 
@@ -84,7 +125,7 @@ impl<D: FnMut(u32) -> Result<f32>> Nodes for NodesOfLevel<'_, D> {
     }
 
     fn links(&mut self, place: u32, to: &mut Vec<u32>) -> Result<()> {
-        to.extend_from_slice(self.level.links.of_node(place));
+        to.extend(self.level.links.of_node(place));
         Ok(())
     }
 

@@ -373,7 +373,7 @@ mod tests {
         }
 
         fn links(&mut self, node: u32, to: &mut Vec<u32>) -> Result<()> {
-            to.extend_from_slice(self.links.of_node(node));
+            to.extend(self.links.of_node(node));
             Ok(())
         }
 
@@ -413,7 +413,7 @@ mod tests {
         let mut kept: BTreeSet<(u32, u32)> = seen.iter().copied().take(ef).collect();
         while let Some(next) = kept.iter().copied().find(|node| !gone.contains(node)) {
             gone.insert(next);
-            for node in plane.links.of_node(next.1).iter().map(key) {
+            for node in plane.links.of_node(next.1).map(|node| key(&node)) {
                 if seen.insert(node) {
                     kept.insert(node);
                 }
@@ -481,7 +481,7 @@ mod tests {
                 break;
             }
             gone.insert(next);
-            seen.extend(plane.links.of_node(next.1).iter().map(key));
+            seen.extend(plane.links.of_node(next.1).map(|node| key(&node)));
         }
         kept(&seen).into_iter().map(|(_, node)| node).collect()
     }

@@ -16,6 +16,7 @@ use crate::schema::{Field, FieldKind, Metric, Schema, VectorParams};
 use crate::segment::file;
 use crate::segment::snapshot::Snapshot;
 use crate::segment::verify;
+use crate::simd::each_step;
 use crate::storage::{MemoryStorage, Storage};
 use crate::writer::{MergePolicy, SegmentOutcome, WriterOptions};
 use std::collections::BTreeMap;
@@ -268,6 +269,115 @@ fn graphs_are_of_the_same_bytes_with_any_threads_and_merged_or_not() {
         merged(Case::new(Metric::Cosine, true, 1_000, 4, || WriterOptions::new().threads(2)));
     assert!(sections(&parts) == sections(&again));
     parts.verify();
+}
+
+/// Fields of these tests have a thousandth of the memory, so that the least does not hold a graph.
+#[test]
+fn memory_threads_and_instructions_do_not_show() {
+    for (metric, many) in [(Metric::Cosine, false), (Metric::Dot, false), (Metric::L2, true)] {
+        let built = |threads: usize, memory: usize| {
+            let options = || WriterOptions::new().threads(threads).memory_bytes(memory);
+            let case = Case::new(metric, many, 600, 1, options);
+            let names = case.storage.list().unwrap().into_iter().map(|entry| entry.name);
+            assert_eq!(names.filter(|name| name.starts_with(".run")).count(), 0);
+            sections(&case)
+        };
+        let expected = built(1, 1 << 30);
+        for threads in [1, 2, 7] {
+            for memory in [16 << 20, 1 << 30] {
+                let is_same = built(threads, memory) == expected;
+                assert!(is_same, "{metric:?}, {threads} threads, {memory} bytes");
+            }
+        }
+        for () in each_step() {
+            assert!(built(1, 16 << 20) == expected, "{metric:?}");
+        }
+    }
+}
+
+/// An index of the same documents in the same order, built at once.
+fn built_at_once(case: Case) -> Case {
+    let searcher = case.index.searcher().unwrap();
+    let all = searcher.search(&Query::All).limit(100_000).fields(["id"]).run().unwrap();
+    let mut hits: Vec<_> = all.hits.iter().collect();
+    hits.sort_by_key(|hit| hit.doc);
+    let storage = Arc::new(MemoryStorage::new());
+    let many = case.rows.values().any(|row| row.vectors.len() > 1);
+    let schema = schema(case.metric, many);
+    let index = Index::options().create_in(storage.clone(), schema).unwrap();
+    let mut writer = index.writer_with(one_thread()).unwrap();
+    for hit in hits {
+        let row = &case.rows[hit.text("id").unwrap()];
+        let mut document = Document::new().with("id", &*row.id).with("share", row.share as i64);
+        row.vectors.iter().for_each(|vector| document.push("walked", &vector[..]));
+        writer.add(document).unwrap();
+    }
+    writer.commit().unwrap();
+    drop(writer);
+    Case { index, storage, ..case }
+}
+
+#[test]
+fn merged_graphs_are_those_built_at_once() {
+    for (metric, many) in [(Metric::Cosine, true), (Metric::L2, false)] {
+        let case = Case::new(metric, many, 1_000, 4, one_thread);
+        case.index.writer_with(WriterOptions::new().threads(2)).unwrap().merge().unwrap();
+        let merged = sections(&case);
+        assert!(sections(&built_at_once(case)) == merged, "{metric:?}");
+    }
+}
+
+/// Old links are not used again, so that nothing decays.
+#[test]
+fn graphs_after_many_rounds_of_changes_are_those_built_at_once() {
+    let mut case = Case::new(Metric::Cosine, false, 800, 1, one_thread);
+    let (mut random, n) = (Random(3), case.rows.len());
+    for round in 0..20 {
+        let mut writer = case.index.writer_with(one_thread()).unwrap();
+        for _ in 0..n / 20 {
+            let nth = random.below(case.rows.len() as u64) as usize;
+            let row = case.rows.values_mut().nth(nth).unwrap();
+            row.vectors = vec![random.vector()];
+            let document = Document::new().with("id", &*row.id).with("share", row.share as i64);
+            writer.add(document.with("walked", &row.vectors[0][..])).unwrap();
+        }
+        writer.commit().unwrap();
+        match round % 4 {
+            3 => _ = writer.merge().unwrap(),
+            _ => _ = writer.maintain().unwrap(),
+        }
+    }
+    let merged = sections(&case);
+    assert_eq!(case.rows.len(), n);
+    case.verify();
+    assert!(sections(&built_at_once(case)) == merged);
+}
+
+/// Deleted documents are in the way of walks until they are merged away.
+#[test]
+fn the_nearest_are_found_where_half_is_deleted() {
+    for (metric, many) in [(Metric::Cosine, false), (Metric::L2, false), (Metric::Dot, true)] {
+        let mut case = Case::new(metric, many, 3_000, 1, one_thread);
+        let mut writer = case.index.writer_with(one_thread()).unwrap();
+        let mut random = Random(1);
+        let all: Vec<String> = case.rows.keys().cloned().collect();
+        for id in all.iter().filter(|_| random.below(2) == 0) {
+            writer.delete_key(&**id).unwrap();
+            case.rows.remove(id);
+        }
+        writer.commit().unwrap();
+        drop(writer);
+        let left = case.rows.len() * 100 / all.len();
+        assert!((45..55).contains(&left), "{left} of 100");
+        let mut recalls = case.check(20);
+        // Few may be none.
+        recalls.retain(|it| it.0 >= 30);
+        let mean = recalls.iter().map(|it| it.1).sum::<f64>() / recalls.len() as f64;
+        assert!(mean >= 0.95 && recalls.iter().all(|it| it.1 >= 0.93), "{metric:?}: {recalls:?}");
+        // Without another filter all walks meet deleted documents.
+        let last = recalls.last().unwrap();
+        assert!(last.0 == 1_000 && last.1 >= 0.95, "{metric:?}: {recalls:?}");
+    }
 }
 
 struct Forged {

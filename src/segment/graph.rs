@@ -219,9 +219,8 @@ pub(crate) struct GraphParts<'g> {
     /// Places where the rows of each node begin, and the last ones end.
     pub(crate) starts: &'g [u32],
     pub(crate) rows: &'g [u32],
-    /// Places where the links of each node begin, and the last ones end.
-    pub(crate) link_starts: &'g [u32],
-    pub(crate) links: &'g [u32],
+    /// Appends the links of a node, ascending.
+    pub(crate) links: &'g dyn Fn(u32, &mut Vec<u32>),
     /// The largest first.
     pub(crate) levels: &'g [LevelParts<'g>],
     pub(crate) curve: &'g StoredCurve,
@@ -241,8 +240,11 @@ impl GraphParts<'_> {
         end(&mut out, file)?;
         file.start_section(field, SectionKind::LINKS, 0)?;
         let mut writer = LinksWriter::default();
-        for ends in self.link_starts.windows(2) {
-            writer.add(&self.links[ends[0] as usize..ends[1] as usize], &mut out);
+        let mut links = vec![];
+        for node in 0..n_nodes {
+            links.clear();
+            (self.links)(node, &mut links);
+            writer.add(&links, &mut out);
             write_if_full(&mut out, file)?;
         }
         end(&mut out, file)?;

@@ -1,7 +1,8 @@
 //! Graph over the vectors of a segment, built when these are written.
 //!
-//! A commit and a merge make the same bytes of the same vectors.
-//! Codes of all vectors are in memory then, a byte a number. Vectors of one code are one node.
+//! A commit and a merge make the same bytes of the same vectors, with any memory and any number of threads.
+//! Codes of all vectors, a byte a number, are in memory if that is no more than a part of it, else in a temporary file; so is what else
+//! the [build](crate::graph::build) keeps. Vectors of one code are one node.
 
 use crate::error::Result;
 use crate::format::graph::codes::Code;
@@ -10,15 +11,15 @@ use crate::format::graph::upper::LevelParts;
 use crate::graph::build::{Tuning, build};
 use crate::graph::code::{Codes, Measures};
 use crate::graph::curve::{CURVE_SAMPLES, CurvePoint, curve};
+use crate::graph::distinct::RowCodes;
+use crate::graph::spill::{Room, SpillFiles, SpillWriter};
 use crate::graph::{Graph, Level};
 use crate::ids::FieldId;
 use crate::schema::{Field, VectorParams};
 use crate::segment::builder::SegmentBuilder;
 use crate::segment::graph::GraphParts;
 use crate::value;
-use std::collections::HashMap;
-use std::collections::hash_map::{DefaultHasher, Entry};
-use std::hash::{BuildHasher, BuildHasherDefault};
+use rayon::ThreadPool;
 use std::sync::Arc;
 
 /// Different vectors from which on a segment has a graph: fewer are compared in less time than it takes to read one.
@@ -37,82 +38,92 @@ fn nodes_min(field: &Field, params: VectorParams) -> Option<u32> {
     params.graph.then_some(NODES_MIN)
 }
 
-/// Codes of the vectors of a segment to be.
-#[derive(Debug)]
-pub(super) struct GraphBuffer {
-    params: VectorParams,
-    nodes_min: u32,
-    /// Each once.
-    codes: Codes,
-    /// Place in `codes` of the code of each row.
-    of_rows: Vec<u32>,
-    /// Places of codes by their hash, or the next number that was free.
-    places: HashMap<u64, u32, BuildHasherDefault<DefaultHasher>>,
-    /// The code of the row that was added last.
-    code: Vec<u8>,
+/// Bytes that a vector takes beside its code and what is counted as it comes: hash, measures, number, order, leaders.
+const VECTOR_BYTES: usize = 56;
+
+/// Memory and threads that a graph is built with.
+#[derive(Clone, Debug)]
+pub(super) struct GraphMeans<'m> {
+    pub(super) memory_bytes: usize,
+    pub(super) pool: Option<&'m ThreadPool>,
+    /// For what there is no memory for.
+    pub(super) files: SpillFiles,
 }
 
-impl GraphBuffer {
+impl GraphMeans<'_> {
+    /// Bytes of codes in memory.
+    fn code_bytes(&self) -> usize {
+        self.memory_bytes / 4
+    }
+
+    /// Memory for the rest of a build over so many vectors.
+    fn room(&self, n_vectors: usize) -> Room {
+        let of_vectors = self.code_bytes() + n_vectors.saturating_mul(VECTOR_BYTES);
+        let rest = self.memory_bytes.saturating_sub(of_vectors).max(self.memory_bytes / 8);
+        // Memory that was given back has holes.
+        Room { bytes: rest / 4 * 3, files: Some(self.files.clone()) }
+    }
+}
+
+/// Codes of the vectors of a segment to be.
+#[derive(Debug)]
+pub(super) struct GraphBuffer<'m> {
+    params: VectorParams,
+    nodes_min: u32,
+    codes: RowCodes,
+    means: GraphMeans<'m>,
+}
+
+impl<'m> GraphBuffer<'m> {
     /// For so many vectors of a field; none if there will be no graph.
-    pub(super) fn of(field: &Field, params: VectorParams, n_vectors: u32) -> Option<Self> {
+    pub(super) fn of(
+        field: &Field,
+        params: VectorParams,
+        n_vectors: u32,
+        means: GraphMeans<'m>,
+    ) -> Option<Self> {
         let nodes_min = nodes_min(field, params).filter(|least| n_vectors >= *least)?;
-        Some(GraphBuffer {
-            params,
-            nodes_min,
-            codes: Codes::new(params.metric, params.dims),
-            of_rows: Vec::with_capacity(n_vectors as usize),
-            places: HashMap::default(),
-            code: vec![],
-        })
+        #[cfg(test)]
+        let means = match field.name.starts_with("walked") {
+            true => GraphMeans { memory_bytes: means.memory_bytes >> 10, ..means },
+            false => means,
+        };
+        let bytes = SpillWriter::new(Some(&means.files), means.code_bytes());
+        let codes = RowCodes::new(params.metric, params.dims, n_vectors, bytes);
+        Some(GraphBuffer { params, nodes_min, codes, means })
     }
 
     /// Adds the next row.
-    pub(super) fn add(&mut self, row: &[u8]) {
-        let GraphBuffer { codes, code, places, .. } = self;
-        code.clear();
+    pub(super) fn add(&mut self, row: &[u8]) -> Result<()> {
         let numbers = value::numbers_of_row(self.params, row);
-        let measures =
-            crate::graph::code::encode(self.params.metric, numbers.iter().copied(), code);
-        let mut hash = places.hasher().hash_one((&*code, measures.scale.to_bits()));
-        let place = loop {
-            match places.entry(hash) {
-                Entry::Vacant(free) => {
-                    codes.push_code(code, measures);
-                    break *free.insert(codes.len() as u32 - 1);
-                }
-                Entry::Occupied(known) if is_at(codes, *known.get(), code, measures) => {
-                    break *known.get();
-                }
-                Entry::Occupied(_) => hash = hash.wrapping_add(1),
-            }
-        };
-        self.of_rows.push(place);
+        self.codes.add(numbers.iter().copied())
     }
 
     /// Builds the graph and writes it behind the vectors, if there are enough different ones.
     pub(super) fn write(self, field: FieldId, builder: &mut SegmentBuilder) -> Result<()> {
-        let GraphBuffer { params, nodes_min, codes, of_rows, places, .. } = self;
+        let GraphBuffer { params, nodes_min, codes, means } = self;
+        let (codes, of_rows) = codes.finish()?;
         if codes.len() < nodes_min as usize {
             return Ok(());
         }
-        drop(places);
-        let codes = Arc::new(codes);
-        let graph = Arc::new(build(&codes, &Tuning::DEFAULT, None)?);
-        let curve = measured(&codes, &graph)?;
+        let (codes, room) = (Arc::new(codes), means.room(of_rows.len()));
+        let graph = Arc::new(build(&codes, &Tuning::DEFAULT, means.pool, &room)?);
+        let curve = measured(&codes, &graph, means.pool)?;
         let (starts, rows) = rows_of_nodes(&graph.order, &of_rows);
         let code = |node: u32| {
             let at = graph.order.get(node as usize).copied().unwrap_or_default();
             let Measures { scale, square } = codes.measures(at);
             Code { steps: codes.code(at), scale, square }
         };
-        let levels: Vec<_> = graph.upper.iter().map(parts_of_level).collect();
+        let links: Vec<_> = graph.upper.iter().map(|level| level.links.all()).collect();
+        let levels = graph.upper.iter().zip(&links);
+        let levels: Vec<_> = levels.map(|(level, links)| parts_of_level(level, links)).collect();
         let parts = GraphParts {
             dims: params.dims,
             code: &code,
             starts: &starts,
             rows: &rows,
-            link_starts: &graph.links.starts,
-            links: &graph.links.to,
+            links: &|node, links| links.extend(graph.links.of_node(node)),
             levels: &levels,
             curve: &curve,
         };
@@ -120,12 +131,8 @@ impl GraphBuffer {
     }
 }
 
-fn parts_of_level(Level { nodes, links }: &Level) -> LevelParts<'_> {
-    LevelParts { nodes, starts: &links.starts, links: &links.to }
-}
-
-fn is_at(codes: &Codes, place: u32, code: &[u8], measures: Measures) -> bool {
-    codes.code(place) == code && codes.measures(place) == measures
+fn parts_of_level<'l>(level: &'l Level, links: &'l [u32]) -> LevelParts<'l> {
+    LevelParts { nodes: &level.nodes, starts: &level.links.starts, links }
 }
 
 /// Rows of each node, ascending, with where those of each begin: `order` has the place of the code of each node, `of_rows` that of
@@ -148,13 +155,17 @@ fn rows_of_nodes(order: &[u32], of_rows: &[u32]) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// The curve of a graph as it is written.
-fn measured(codes: &Arc<Codes>, graph: &Arc<Graph>) -> Result<StoredCurve> {
+fn measured(
+    codes: &Arc<Codes>,
+    graph: &Arc<Graph>,
+    pool: Option<&ThreadPool>,
+) -> Result<StoredCurve> {
     let point = |it: CurvePoint| StoredPoint {
         ef: it.ef.into(),
         recall: it.recall.into(),
         distances: it.distances,
         hops: it.hops,
     };
-    let points = curve(codes, graph, None)?.into_iter().map(point).collect();
+    let points = curve(codes, graph, pool)?.into_iter().map(point).collect();
     Ok(StoredCurve { n_samples: codes.len().min(CURVE_SAMPLES) as u32, points })
 }

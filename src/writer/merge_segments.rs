@@ -16,6 +16,7 @@ use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::occurrences::OccurrenceReader;
 use crate::format::stored::ChunkWriter;
+use crate::graph::spill::SpillFiles;
 use crate::ids::{FieldId, SegmentId};
 use crate::schema::{SIMILARITY_DOCS_MIN, Schema};
 use crate::segment::builder::{
@@ -26,12 +27,14 @@ use crate::segment::ordinals::OrdinalMap;
 use crate::segment::reader::{FieldReader, SegmentReader};
 use crate::segment::renumbering::Renumbering;
 use crate::storage::Storage;
+use crate::writer::graph::GraphMeans;
 use crate::writer::merge_terms::{ends_early, merge_terms};
 use crate::writer::order::{self, Numbering};
 use crate::writer::pipeline::{Progress, Resources, SEGMENT_DOCS_MAX};
 use crate::writer::reorder::{ReorderBuffer, reorder};
 use crate::writer::similar::Similarity;
 use crate::writer::vectors;
+use rayon::ThreadPool;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
@@ -51,6 +54,14 @@ pub(super) struct Reordering<'p> {
     pub(super) room: usize,
     /// In the order of similarity, unless the schema has one of fields.
     pub(super) similarity: Option<Similarity<'p>>,
+    pub(super) graphs: GraphMemory<'p>,
+}
+
+/// Memory and threads for graphs over vectors.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GraphMemory<'p> {
+    pub(super) bytes: usize,
+    pub(super) pool: Option<&'p ThreadPool>,
 }
 
 impl<'p> Reordering<'p> {
@@ -60,7 +71,7 @@ impl<'p> Reordering<'p> {
         let is_large = n_docs >= SIMILARITY_DOCS_MIN.into();
         match is_large && !fields.is_empty() {
             true => Self::by_similarity(fields, resources),
-            false => Reordering { room: resources.reorder_bytes(), similarity: None },
+            false => Self::of(resources, None),
         }
     }
 
@@ -71,13 +82,19 @@ impl<'p> Reordering<'p> {
             memory_bytes: resources.similarity_bytes(),
             pool: resources.pool(),
         };
-        Reordering { room: resources.reorder_bytes(), similarity: Some(similarity) }
+        Self::of(resources, Some(similarity))
+    }
+
+    fn of(resources: &'p Resources, similarity: Option<Similarity<'p>>) -> Self {
+        let graphs = GraphMemory { bytes: resources.memory_bytes, pool: resources.pool() };
+        Reordering { room: resources.reorder_bytes(), similarity, graphs }
     }
 
     /// Reorders on one thread alone.
     pub(super) fn on_one_thread(self) -> Reordering<'static> {
         let alone = |similarity: Similarity<'_>| Similarity { pool: None, ..similarity };
-        Reordering { room: self.room, similarity: self.similarity.map(alone) }
+        let graphs = GraphMemory { bytes: self.graphs.bytes, pool: None };
+        Reordering { room: self.room, similarity: self.similarity.map(alone), graphs }
     }
 }
 
@@ -87,7 +104,7 @@ pub(crate) fn merge(
     schema: &Schema,
     storage: Arc<dyn Storage>,
     id: SegmentId,
-    Reordering { room, similarity }: Reordering<'_>,
+    Reordering { room, similarity, graphs }: Reordering<'_>,
     mut on_progress: impl FnMut(Progress),
 ) -> Result<Merged> {
     let total: u64 = segments.iter().map(|segment| u64::from(segment.n_live())).sum();
@@ -107,6 +124,11 @@ pub(crate) fn merge(
     let steps = schema.fields().len() as u64 + 1;
     on_progress(Progress::Merging { done: 0, total: steps });
     let bytes = segments.iter().map(|segment| live_bytes(*segment)).sum();
+    let graphs = GraphMeans {
+        memory_bytes: graphs.bytes,
+        pool: graphs.pool,
+        files: SpillFiles::new(Arc::clone(&storage), id),
+    };
     let mut builder = SegmentBuilder::create_sized(storage, id, bytes)?;
     copy_rows(&all, &mut builder)?;
     builder.end_stored()?;
@@ -126,7 +148,7 @@ pub(crate) fn merge(
         }
         if let Some(params) = schema.get(field).kind.vector() {
             let of = (field, params, schema.get(field));
-            vectors::copy(&all.of_vectors(), of, &mut builder)?;
+            vectors::copy(&all.of_vectors(&graphs), of, &mut builder)?;
         }
     }
     on_progress(Progress::Committing);
@@ -152,11 +174,12 @@ pub(super) struct MergeState<'s> {
 }
 
 impl MergeState<'_> {
-    fn of_vectors(&self) -> vectors::Merge<'_> {
+    fn of_vectors<'m>(&'m self, graphs: &GraphMeans<'m>) -> vectors::Merge<'m> {
         vectors::Merge {
             parts: self.parts.iter().map(|part| (part.reader, &part.numbers)).collect(),
             n_docs: self.n_docs,
             room: self.reorders.then_some(self.room),
+            graphs: graphs.clone(),
         }
     }
 }
@@ -479,7 +502,8 @@ mod tests {
         let schema = &snapshot.manifest.schema;
         let stopped_at = |n| {
             let target = Arc::new(MemoryStorage::new());
-            let reordering = Reordering { room: 1 << 20, similarity: None };
+            let graphs = GraphMemory { bytes: 1 << 20, pool: None };
+            let reordering = Reordering { room: 1 << 20, similarity: None, graphs };
             let id = SegmentId([7; 16]);
             let merge = || merge(&readers, schema, target, id, reordering, |_| ());
             budget::Budget::stopping_at(n).run(merge).map(|merged| merged.built.n_docs)

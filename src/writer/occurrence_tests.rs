@@ -15,7 +15,7 @@ use crate::segment::reader::SegmentReader;
 use crate::segment::verify;
 use crate::storage::{MemoryStorage, Storage};
 use crate::writer::batch::{Batch, DocumentBatch};
-use crate::writer::merge_segments::{self, Reordering};
+use crate::writer::merge_segments::{self, GraphMemory, Reordering};
 use crate::writer::pipeline::{Pipeline, Resources};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -184,7 +184,8 @@ fn built_and_merged_segments_say_where_every_word_stands() {
             .map(|(file, part)| SegmentReader::new(file, &schema, part.n_docs))
             .collect();
         let id = SegmentId([9; 16]);
-        let reordering = Reordering { room: 1 << 20, similarity: None };
+        let graphs = GraphMemory { bytes: 1 << 20, pool: None };
+        let reordering = Reordering { room: 1 << 20, similarity: None, graphs };
         let merged =
             merge_segments::merge(&readers, &schema, storage.clone(), id, reordering, |_| ());
         let merged = merged.unwrap().built;

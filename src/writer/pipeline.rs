@@ -11,6 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::events::{Observer, Operation, What};
 use crate::format::FileName;
 use crate::format::ranked::Ranking;
+use crate::graph::spill::SpillFiles;
 use crate::ids::SegmentId;
 use crate::schema::{Detail, Schema};
 use crate::segment::builder::{BuiltSegment, FieldTotals, OffsetsSection, SegmentBuilder};
@@ -18,6 +19,7 @@ use crate::segment::ordinals::OrdinalMap;
 use crate::storage::Storage;
 use crate::writer::batch::Batch;
 use crate::writer::clear_away;
+use crate::writer::graph::GraphMeans;
 use crate::writer::merge_runs::{MergedRange, merge_range, range_bounds};
 use crate::writer::run::{self, Run};
 use crate::writer::vectors;
@@ -86,6 +88,11 @@ impl Resources {
     /// Bytes of the terms of documents that are put in the order of similarity: before anything else of a merge takes memory.
     pub(super) fn similarity_bytes(&self) -> usize {
         self.memory_bytes / 2
+    }
+
+    /// Memory and threads for graphs over vectors: all there are, as nothing else goes on meanwhile.
+    pub(super) fn graph_means(&self, files: SpillFiles) -> GraphMeans<'_> {
+        GraphMeans { memory_bytes: self.memory_bytes, pool: self.pool(), files }
     }
 
     /// Bytes of buffers at which a worker ends its run early.
@@ -398,7 +405,9 @@ impl Pipeline {
             }
             if let Some(params) = of_schema.kind.vector() {
                 let of = (field, params, of_schema);
-                vectors::write(&ranges.runs, self.n_docs, of, builder)?;
+                let files = SpillFiles::new(Arc::clone(&self.shared.storage), self.shared.id);
+                let graphs = self.resources.graph_means(files);
+                vectors::write(&ranges.runs, self.n_docs, of, graphs, builder)?;
             }
         }
         Ok(())

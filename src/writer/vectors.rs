@@ -12,7 +12,7 @@ use crate::segment::builder::{SegmentBuilder, VectorsSection};
 use crate::segment::file::Section;
 use crate::segment::reader::SegmentReader;
 use crate::segment::renumbering::Renumbering;
-use crate::writer::graph::GraphBuffer;
+use crate::writer::graph::{GraphBuffer, GraphMeans};
 use crate::writer::reorder::{ReorderBuffer, reorder};
 use crate::writer::run::Run;
 
@@ -25,6 +25,7 @@ pub(super) struct Merge<'m> {
     pub(super) n_docs: u32,
     /// Bytes of memory for what waits for its turn, where documents change places.
     pub(super) room: Option<usize>,
+    pub(super) graphs: GraphMeans<'m>,
 }
 
 /// Writes the vectors of runs of consecutive documents.
@@ -32,10 +33,11 @@ pub(super) fn write(
     runs: &[Run],
     n_docs: u32,
     of: Of<'_>,
+    graphs: GraphMeans<'_>,
     builder: &mut SegmentBuilder,
 ) -> Result<()> {
     let n_vectors = count(runs.iter().map(|run| run.n_vectors() as u64).sum())?;
-    write_rows(n_docs, n_vectors, of, builder, |rows| {
+    write_rows((n_docs, n_vectors), of, graphs, builder, |rows| {
         runs.iter().try_for_each(|run| run.for_each_vector(|doc, row| rows.add(doc, row)))
     })
 }
@@ -49,15 +51,15 @@ fn count(n_vectors: u64) -> Result<u32> {
 }
 
 /// Rows on their way into the segment, and into its graph if it will have one.
-struct Rows<'b> {
+struct Rows<'b, 'm> {
     section: VectorsSection<'b>,
-    graph: Option<GraphBuffer>,
+    graph: Option<GraphBuffer<'m>>,
 }
 
-impl Rows<'_> {
+impl Rows<'_, '_> {
     fn add(&mut self, doc: u32, row: &[u8]) -> Result<()> {
         if let Some(graph) = &mut self.graph {
-            graph.add(row);
+            graph.add(row)?;
         }
         self.section.add(doc, row)
     }
@@ -65,18 +67,21 @@ impl Rows<'_> {
 
 /// Writes the rows that `add_all` adds, so many, and the graph over them.
 fn write_rows(
-    n_docs: u32,
-    n_vectors: u32,
+    (n_docs, n_vectors): (u32, u32),
     (field, params, of_schema): Of<'_>,
+    graphs: GraphMeans<'_>,
     builder: &mut SegmentBuilder,
-    add_all: impl FnOnce(&mut Rows<'_>) -> Result<()>,
+    add_all: impl FnOnce(&mut Rows<'_, '_>) -> Result<()>,
 ) -> Result<()> {
     let section = builder.start_vectors(field, n_docs, n_vectors, params)?;
-    let mut rows = Rows { section, graph: GraphBuffer::of(of_schema, params, n_vectors) };
+    let mut rows = Rows { section, graph: GraphBuffer::of(of_schema, params, n_vectors, graphs) };
     add_all(&mut rows)?;
     let Rows { section, graph } = rows;
     section.finish()?;
-    graph.map_or(Ok(()), |graph| graph.write(field, builder))
+    match graph {
+        Some(graph) => graph.write(field, builder),
+        None => Ok(()),
+    }
 }
 
 /// A part of a merge, and its vectors.
@@ -94,7 +99,8 @@ pub(super) fn copy(merge: &Merge<'_>, of: Of<'_>, builder: &mut SegmentBuilder) 
         })?;
         parts.push((reader, numbers, vectors));
     }
-    write_rows(merge.n_docs, count(n_vectors)?, of, builder, |rows| {
+    let n_rows = (merge.n_docs, count(n_vectors)?);
+    write_rows(n_rows, of, merge.graphs.clone(), builder, |rows| {
         if let Some(room) = merge.room {
             return copy_in_order(&parts, (merge.n_docs, room), of.1, rows);
         }
@@ -113,7 +119,7 @@ fn copy_in_order(
     parts: &[WithVectors<'_>],
     (n_docs, room): (u32, usize),
     params: VectorParams,
-    to: &mut Rows<'_>,
+    to: &mut Rows<'_, '_>,
 ) -> Result<()> {
     let gather = |buffer: &mut ReorderBuffer| {
         for (reader, numbers, vectors) in parts {

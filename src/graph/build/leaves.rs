@@ -1,7 +1,9 @@
 //! Leaves: few vectors that are near each other, each compared with each.
 
-use super::candidates::Candidates;
+use super::candidates::{Projections, Signs, direction};
+use super::edges::{EdgeBuffer, EdgeSorter, edge};
 use super::space::{Space, Strips};
+use crate::error::Result;
 use crate::graph::walk::key_of;
 use crate::simd::codes::{STRIP, at_most};
 
@@ -13,8 +15,7 @@ pub(super) struct Leaves {
     nearest: Vec<u64>,
     /// Distance of the last of them.
     bounds: Vec<[f32; STRIP]>,
-    /// Candidates by member: each pair in both directions.
-    pairs: Vec<(u32, u64)>,
+    projections: Vec<Projections>,
 }
 
 impl Leaves {
@@ -24,11 +25,11 @@ impl Leaves {
         space: &Space,
         members: &[u32],
         k: usize,
-        candidates: &Candidates,
-    ) {
+        to: &mut Offers<'_>,
+    ) -> Result<()> {
         let k = k.min(members.len().saturating_sub(1));
         if k == 0 {
-            return;
+            return Ok(());
         }
         self.strips.fill(space, members);
         let n = self.strips.len();
@@ -43,7 +44,8 @@ impl Leaves {
                 self.keep(row, column, &distances, k);
             }
         }
-        self.offer(members, k, candidates);
+        to.signs.project(&self.strips, &mut self.projections);
+        self.offer(members, k, to)
     }
 
     /// Keeps what is near of the distances of two strips.
@@ -85,23 +87,31 @@ impl Leaves {
         }
     }
 
-    fn offer(&mut self, members: &[u32], k: usize, candidates: &Candidates) {
+    fn offer(&self, members: &[u32], k: usize, to: &mut Offers<'_>) -> Result<()> {
         const DISTANCE: u64 = !0 << 32;
-        self.pairs.clear();
         for (of, nearest) in (0..members.len()).zip(self.nearest.chunks(k)) {
             for key in nearest.iter().filter(|key| **key != u64::MAX) {
-                let other = *key as u32;
-                if members[other as usize] == members[of] {
+                let other = *key as u32 as usize;
+                if members[other] == members[of] {
                     continue;
                 }
-                self.pairs.push((of as u32, key & DISTANCE | u64::from(members[other as usize])));
-                self.pairs.push((other, key & DISTANCE | u64::from(members[of])));
+                let mut add = |from: usize, to_member: usize| {
+                    let direction =
+                        direction(&self.projections[from], &self.projections[to_member]);
+                    let key = key & DISTANCE | u64::from(members[to_member]);
+                    to.sorter.add(to.buffer, edge(members[from], key, direction))
+                };
+                add(of, other)?;
+                add(other, of)?;
             }
         }
-        self.pairs.sort_unstable();
-        self.pairs.dedup();
-        for pairs in self.pairs.chunk_by(|a, b| a.0 == b.0) {
-            candidates.offer(members[pairs[0].0 as usize], pairs.iter().map(|(_, key)| *key));
-        }
+        Ok(())
     }
+}
+
+/// Way of candidates out of leaves.
+pub(super) struct Offers<'o> {
+    pub(super) signs: &'o Signs,
+    pub(super) sorter: &'o EdgeSorter,
+    pub(super) buffer: &'o mut EdgeBuffer,
 }

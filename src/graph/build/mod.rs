@@ -15,9 +15,12 @@
 //! # Cost
 //!
 //! About 3,000 distances a vector in leaves, which come from the nearest caches, and as many hundreds as there are candidates where
-//! they are chosen. Memory: 14 bytes for each [candidate](Tuning::capacity) and 300 more for each vector, beside its code.
+//! they are chosen. About 50 bytes of memory for each vector beside its code. Candidates and links take as much as there is
+//! [room](Room) for and go to files beyond: 16 bytes for each of some 100 candidates of a vector, 32 for each of its links, and 8 for
+//! each link that is left.
 
 mod candidates;
+mod edges;
 mod leaves;
 mod partition;
 mod prune;
@@ -28,13 +31,17 @@ mod tuning;
 use super::code::Codes;
 use super::crew;
 use super::hash::hash_of_code;
-use super::{Adjacency, Graph, Level, TOP_NODES};
+use super::spill::{Room, SpillWriter};
+use super::{Adjacency, AdjacencyWriter, Graph, Level, TOP_NODES};
 use crate::error::{Error, ErrorKind, Result};
-use candidates::Candidates;
+use candidates::Signs;
+use edges::{EdgeSorter, Keep, SortedEdges, edge};
 use partition::{Partition, VECTORS_MAX};
 use prune::prune;
 use rayon::ThreadPool;
 use space::Space;
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 pub(crate) use tuning::Tuning;
 
@@ -42,29 +49,33 @@ pub(crate) use tuning::Tuning;
 const LEVEL_SHRINKS: usize = 64;
 /// Vectors whose neighbours are chosen in one task.
 const TASK: usize = 256;
+/// Tasks whose links are in memory at once.
+const TASKS: usize = 64;
 
 /// Graph of some vectors.
 ///
 /// # Errors
 ///
-/// [`LimitExceeded`](ErrorKind::LimitExceeded) for more vectors than 2³¹; whatever the [budget](crate::budget) of this thread says.
+/// [`LimitExceeded`](ErrorKind::LimitExceeded) for more vectors than 2³¹ or more links than 2³²; whatever the
+/// [budget](crate::budget) of this thread and temporary files say.
 pub(crate) fn build(
     codes: &Arc<Codes>,
     tuning: &Tuning,
     pool: Option<&ThreadPool>,
+    room: &Room,
 ) -> Result<Graph> {
     if codes.len() > VECTORS_MAX {
         return Err(Error::new(ErrorKind::LimitExceeded, "building a graph of neighbours")
             .expected(format!("at most {VECTORS_MAX} vectors"))
             .found(codes.len().to_string()));
     }
-    let builder = Builder { tuning, pool };
-    let hashes = (0..codes.len() as u32).map(|at| hash_of_code(codes.code(at), codes.measures(at)));
+    let builder = Builder { tuning, pool, room };
+    let hashes =
+        (0..codes.len() as u32).map(|at| hash_of_code(codes.code(at), codes.measures(at).scale));
     let hashes: Arc<Vec<u64>> = Arc::new(hashes.collect());
-    let mut by_hash: Vec<u32> = (0..codes.len() as u32).collect();
-    by_hash.sort_unstable_by_key(|at| (hashes[*at as usize], *at));
-    let samples: Vec<&[u32]> = sample_sizes(codes.len()).map(|n| &by_hash[..n]).collect();
-    let (order, links) = builder.flat(codes, &hashes, samples.first().copied())?;
+    let samples = samples(&hashes);
+    let above = samples.first().map(|above| &above[..]);
+    let Flat { order, links, added } = builder.flat(codes, &hashes, above)?;
     let mut node_of = vec![0; order.len()];
     (0..).zip(&order).for_each(|(node, at)| node_of[*at as usize] = node);
     let mut upper = vec![];
@@ -78,20 +89,35 @@ pub(crate) fn build(
             |at: &u32| nodes.binary_search(&node_of[*at as usize]).unwrap_or_default() as u32;
         let above: Option<Vec<u32>> =
             samples.get(nth + 1).map(|above| above.iter().map(place).collect());
-        let (_, mut links) = builder.flat(&some, &some_hashes, above.as_deref())?;
-        links.iter_mut().for_each(|links| links.sort_unstable());
-        upper.push(Level { nodes, links: Adjacency::of(links.iter().map(|links| &links[..])) });
+        let flat = builder.flat(&some, &some_hashes, above.as_deref())?;
+        let mut ordered = AdjacencyWriter::new(SpillWriter::new(None, 0));
+        for at in 0..nodes.len() as u32 {
+            let mut links: Vec<u32> = flat.links_of(at).collect();
+            links.sort_unstable();
+            ordered.add(&links)?;
+        }
+        upper.push(Level { nodes, links: ordered.finish()? });
     }
-    let mut ordered = vec![];
-    let mut all = Adjacency { starts: vec![0], to: vec![] };
-    for at in &order {
-        ordered.clear();
-        ordered.extend(links[*at as usize].iter().map(|at| node_of[*at as usize]));
-        ordered.sort_unstable();
-        all.to.extend_from_slice(&ordered);
-        all.starts.push(all.to.len() as u32);
+    let flat = Flat { order, links, added };
+    let mut ordered = AdjacencyWriter::new(room.writer(4));
+    for at in &flat.order {
+        let mut links: Vec<u32> = flat.links_of(*at).map(|at| node_of[at as usize]).collect();
+        links.sort_unstable();
+        ordered.add(&links)?;
     }
-    Ok(Graph { order, links: all, upper })
+    Ok(Graph { order: flat.order, links: ordered.finish()?, upper })
+}
+
+/// Vectors of each level above all, the largest first: those of the least hashes, in the order of these.
+fn samples(hashes: &[u64]) -> Vec<Vec<u32>> {
+    let sizes: Vec<usize> = sample_sizes(hashes.len()).collect();
+    let Some(&n) = sizes.first() else { return vec![] };
+    let key = |at: &u32| (hashes[*at as usize], *at);
+    let mut all: Vec<u32> = (0..hashes.len() as u32).collect();
+    all.select_nth_unstable_by_key(n - 1, key);
+    all.truncate(n);
+    all.sort_unstable_by_key(key);
+    sizes.into_iter().map(|n| all[..n].to_vec()).collect()
 }
 
 /// Nodes of the levels above so many, the largest first.
@@ -100,76 +126,113 @@ fn sample_sizes(n: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(n), next).skip(1)
 }
 
-/// Links of each vector of a level, by vector.
-type Links = Vec<Vec<u32>>;
+/// A level by vector.
+struct Flat {
+    /// Vectors, in an order in which those near each other are together.
+    order: Vec<u32>,
+    links: Adjacency,
+    /// Links that were added, so that each vector is come to.
+    added: BTreeMap<u32, Vec<u32>>,
+}
+
+impl Flat {
+    fn links_of(&self, at: u32) -> impl Iterator<Item = u32> {
+        let added = self.added.get(&at).map_or(&[][..], |added| added);
+        self.links.of_node(at).chain(added.iter().copied())
+    }
+}
 
 struct Builder<'b> {
     tuning: &'b Tuning,
     pool: Option<&'b ThreadPool>,
+    room: &'b Room,
 }
 
 impl Builder<'_> {
-    /// Order of vectors in which those near each other are together, and links of each; walks enter with the nodes of the level above,
-    /// with all if there is none.
+    /// Builds a level; walks enter with the nodes of the level above, with all if there is none.
     fn flat(
         &self,
         codes: &Arc<Codes>,
         hashes: &Arc<Vec<u64>>,
         above: Option<&[u32]>,
-    ) -> Result<(Vec<u32>, Links)> {
+    ) -> Result<Flat> {
         let space = Arc::new(Space::new(codes));
-        let candidates = Arc::new(Candidates::new(&space, self.tuning, self.pool)?);
+        let keep = Keep::Directions(self.tuning.capacity);
+        let candidates = Arc::new(EdgeSorter::new(keep, self.room, 2, self.n_threads()));
         let partition = Partition {
             space: Arc::clone(&space),
             hashes: Arc::clone(hashes),
+            signs: Signs::new(codes.dims()),
             candidates: Arc::clone(&candidates),
             tuning: self.tuning.clone(),
         };
         let order = partition.run(self.pool)?;
-        let kept = self.choose(&space, candidates)?;
-        let mut links = self.both_ways(&space, kept)?;
-        above.into_iter().for_each(|above| reach::connect(&space, &mut links, above));
-        Ok((order, links))
+        let chosen = self.choose(&space, candidates.finish()?)?;
+        let links = self.links(&space, chosen)?;
+        let added = above.map(|above| reach::connect(&space, &links, above)).unwrap_or_default();
+        Ok(Flat { order, links, added })
     }
 
-    /// Neighbours of each vector out of its candidates.
-    fn choose(&self, space: &Arc<Space>, candidates: Arc<Candidates>) -> Result<Vec<Vec<u64>>> {
+    /// Threads that carry out tasks: those of the pool, and this one.
+    fn n_threads(&self) -> usize {
+        self.pool.map_or(1, |pool| pool.current_num_threads() + 1)
+    }
+
+    /// Edges from each vector to its neighbours, which are chosen of its candidates, and back.
+    fn choose(&self, space: &Arc<Space>, candidates: SortedEdges) -> Result<SortedEdges> {
+        let chosen = Arc::new(EdgeSorter::new(Keep::All, self.room, 2, self.n_threads()));
         let (n, space, tuning) = (space.len(), Arc::clone(space), self.tuning.clone());
-        let kept = crew::map(self.pool, candidates.n_shards(), move |shard, _| {
-            let all = candidates.take(shard);
-            all.iter()
-                .map(|keys| prune(&space, keys, tuning.slack, tuning.degree))
-                .collect::<Vec<_>>()
+        let sorter = Arc::clone(&chosen);
+        crew::map(self.pool, n.div_ceil(TASK), move |nth, _| {
+            let (mut buffer, mut keys) = (sorter.take(), vec![]);
+            candidates.for_each(vectors_of(nth, n), |at, edges| {
+                keys.clear();
+                keys.extend(edges.iter().map(|edge| edges::key(*edge)));
+                for key in prune(&space, &keys, tuning.slack, tuning.degree) {
+                    sorter.add(&mut buffer, edge(at, key, 0))?;
+                    sorter.add(&mut buffer, edge(key as u32, key & DISTANCE | u64::from(at), 0))?;
+                }
+                Ok(())
+            })?;
+            sorter.give_back(buffer);
+            Ok(())
         })?;
-        Ok(kept.into_iter().flatten().take(n).collect())
+        chosen.finish()
     }
 
     /// Links of each vector to its neighbours and to those that it is a neighbour of, chosen again where these are too many.
-    fn both_ways(&self, space: &Arc<Space>, mut kept: Vec<Vec<u64>>) -> Result<Links> {
-        let n_own: Vec<usize> = kept.iter().map(Vec::len).collect();
-        for (at, n_own) in n_own.into_iter().enumerate() {
-            for nth in 0..n_own {
-                let key = kept[at][nth];
-                kept[key as u32 as usize].push(key & DISTANCE | at as u64);
-            }
+    fn links(&self, space: &Arc<Space>, chosen: SortedEdges) -> Result<Adjacency> {
+        let (n, chosen) = (space.len(), Arc::new(chosen));
+        let n_tasks = n.div_ceil(TASK);
+        let mut links = AdjacencyWriter::new(self.room.writer(4));
+        for first in (0..n_tasks).step_by(TASKS) {
+            let (space, tuning) = (Arc::clone(space), self.tuning.clone());
+            let chosen = Arc::clone(&chosen);
+            let some = crew::map(self.pool, TASKS.min(n_tasks - first), move |nth, _| {
+                let mut some = Vec::with_capacity(TASK);
+                chosen.for_each(vectors_of(first + nth, n), |_, edges| {
+                    let near: Vec<u64> = edges.iter().map(|edge| edges::key(*edge)).collect();
+                    some.push(links_of(&space, near, &tuning));
+                    Ok(())
+                })?;
+                Ok(some)
+            })?;
+            some.iter().flatten().try_for_each(|of_one| links.add(of_one))?;
         }
-        let (space, tuning, all) = (Arc::clone(space), self.tuning.clone(), Arc::new(kept));
-        let links = crew::map(self.pool, all.len().div_ceil(TASK), move |nth, _| {
-            let all = &all[nth * TASK..all.len().min((nth + 1) * TASK)];
-            all.iter().map(|keys| links_of(&space, keys, &tuning)).collect::<Vec<_>>()
-        })?;
-        Ok(links.into_iter().flatten().collect())
+        links.finish()
     }
+}
+
+/// Vectors of a task, of so many in all.
+fn vectors_of(task: usize, n: usize) -> Range<u32> {
+    (task * TASK) as u32..n.min((task + 1) * TASK) as u32
 }
 
 /// Bits of a distance, without those of the node.
 const DISTANCE: u64 = !0 << 32;
 
 /// Nodes out of those near, chosen if these are too many.
-fn links_of(space: &Space, near: &[u64], tuning: &Tuning) -> Vec<u32> {
-    let mut near = near.to_vec();
-    near.sort_unstable();
-    near.dedup();
+fn links_of(space: &Space, mut near: Vec<u64>, tuning: &Tuning) -> Vec<u32> {
     if near.len() > tuning.degree {
         near = prune(space, &near, tuning.slack, tuning.degree);
     }
@@ -181,10 +244,13 @@ mod tests {
     use super::*;
     use crate::budget::{Budget, CancelToken};
     use crate::graph::code::Target;
+    use crate::graph::spill::SpillFiles;
     use crate::graph::walk::{Nodes, Scratch, walk};
     use crate::graph::{DEGREE_MAX, enter};
+    use crate::ids::SegmentId;
     use crate::schema::Metric;
     use crate::simd::each_step;
+    use crate::storage::{MemoryStorage, Storage};
     use crate::test_sizes::unless_miri;
     use rayon::ThreadPoolBuilder;
 
@@ -212,7 +278,7 @@ mod tests {
     }
 
     fn built(codes: &Arc<Codes>) -> Graph {
-        build(codes, &SMALL, None).unwrap()
+        build(codes, &SMALL, None, &Room::unlimited()).unwrap()
     }
 
     /// Whether a graph is one of `n` nodes that are all come to.
@@ -244,7 +310,7 @@ mod tests {
     fn check_level(links: &Adjacency, n: usize, above: Option<&Level>) {
         assert_eq!(links.starts.len(), n + 1);
         for node in 0..n as u32 {
-            let to = links.of_node(node);
+            let to: Vec<u32> = links.of_node(node).collect();
             assert!(to.len() <= DEGREE_MAX && to.is_sorted_by(|a, b| a < b), "{to:?}");
             assert!(to.iter().all(|to| *to != node && (*to as usize) < n), "{node}: {to:?}");
         }
@@ -252,7 +318,7 @@ mod tests {
         let (mut left, mut seen) = (above.nodes.clone(), vec![false; n]);
         while let Some(node) = left.pop() {
             if !std::mem::replace(&mut seen[node as usize], true) {
-                left.extend_from_slice(links.of_node(node));
+                left.extend(links.of_node(node));
             }
         }
         assert!(seen.into_iter().all(|seen| seen));
@@ -277,7 +343,7 @@ mod tests {
         }
 
         fn links(&mut self, node: u32, to: &mut Vec<u32>) -> Result<()> {
-            to.extend_from_slice(self.graph.links.of_node(node));
+            to.extend(self.graph.links.of_node(node));
             Ok(())
         }
 
@@ -321,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_and_instructions_do_not_show() {
+    fn threads_memory_and_instructions_do_not_show() {
         let all = vectors(unless_miri(2_500, 150), 20, 5);
         for metric in [Metric::Cosine, Metric::Dot, Metric::L2] {
             let codes = codes(metric, &all);
@@ -331,11 +397,15 @@ mod tests {
             }
             for threads in [1, 2, 7] {
                 let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                assert_eq!(
-                    build(&codes, &SMALL, Some(&pool)).unwrap(),
-                    expected,
-                    "{threads} threads"
-                );
+                for bytes in [0, 200_000, 1 << 30] {
+                    let storage = Arc::new(MemoryStorage::new());
+                    let files = SpillFiles::new(storage.clone(), SegmentId([1; 16]));
+                    let room = Room { bytes, files: Some(files) };
+                    let graph = build(&codes, &SMALL, Some(&pool), &room).unwrap();
+                    assert_eq!(graph, expected, "{threads} threads, {bytes} bytes");
+                    drop(graph);
+                    assert!(storage.list().unwrap().is_empty());
+                }
             }
         }
     }
@@ -382,14 +452,15 @@ mod tests {
         token.cancel();
         let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         for pool in [None, Some(&pool)] {
-            let built = || build(&codes, &SMALL, pool);
+            let built = || build(&codes, &SMALL, pool, &Room::unlimited());
             assert_eq!(
                 Budget::new().cancel(&token).run(built).unwrap_err().kind(),
                 ErrorKind::Cancelled
             );
         }
         for n in [0, 1, 5, 20] {
-            let stopped = Budget::stopping_at(n).run(|| build(&codes, &SMALL, None));
+            let stopped =
+                Budget::stopping_at(n).run(|| build(&codes, &SMALL, None, &Room::unlimited()));
             assert_eq!(stopped.unwrap_err().kind(), ErrorKind::Timeout);
         }
     }
@@ -404,7 +475,7 @@ mod tests {
             let ends = Arc::clone(&ends);
             pool.spawn(move || _ = ends.wait());
         }
-        assert_eq!(build(&codes, &SMALL, Some(&pool)).unwrap(), built(&codes));
+        assert_eq!(build(&codes, &SMALL, Some(&pool), &Room::unlimited()).unwrap(), built(&codes));
         ends.wait();
     }
 }

@@ -3,8 +3,9 @@
 //! Leaders are the vectors of the least hashes, and each vector goes with its nearest: with several at first, so that
 //! vectors near each other meet in some leaf whatever border is between them, and with one in the end.
 
-use super::candidates::Candidates;
-use super::leaves::Leaves;
+use super::candidates::Signs;
+use super::edges::{EdgeBuffer, EdgeSorter};
+use super::leaves::{Leaves, Offers};
 use super::space::{Space, Strips};
 use super::tuning::Tuning;
 use crate::budget::ns;
@@ -13,6 +14,7 @@ use crate::graph::crew::{self, Stop};
 use crate::graph::walk::key_of;
 use crate::simd::codes::{STRIP, at_most};
 use rayon::ThreadPool;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Bit of a member that only ever went with its nearest leader: it is so in one leaf, where it has its place in the order.
@@ -21,6 +23,8 @@ const FIRST: u32 = 1 << 31;
 pub(super) const VECTORS_MAX: usize = FIRST as usize;
 /// Depth at which vectors are divided as they stand: the leaders of so many did not tell them apart.
 const DEPTH_MAX: usize = 24;
+/// Most leaders among which one is chosen: their numbers have a byte.
+const LEADERS_MAX: usize = 1 << u8::BITS;
 /// Vectors that are compared with leaders in one task.
 const TASK: usize = 4_096;
 
@@ -29,7 +33,9 @@ const TASK: usize = 4_096;
 pub(super) struct Partition {
     pub(super) space: Arc<Space>,
     pub(super) hashes: Arc<Vec<u64>>,
-    pub(super) candidates: Arc<Candidates>,
+    pub(super) signs: Signs,
+    /// Takes the candidates.
+    pub(super) candidates: Arc<EdgeSorter>,
     pub(super) tuning: Tuning,
 }
 
@@ -38,27 +44,32 @@ impl Partition {
     /// each other, too.
     pub(super) fn run(self, pool: Option<&ThreadPool>) -> Result<Vec<u32>> {
         let this = Arc::new(self);
-        let all: Vec<u32> = (0..this.space.len() as u32).map(|at| at | FIRST).collect();
-        if all.len() <= this.tuning.leaf {
-            return Ok(Task::new(&this, &Stop::default()).descend(all, 0));
+        let n = this.space.len();
+        let all = |part: Range<usize>| part.map(|at| at as u32 | FIRST).collect::<Vec<_>>();
+        if n <= this.tuning.leaf {
+            return Task::new(&this, &Stop::default()).descend_all(all(0..n), 0);
         }
-        let leaders = Arc::new(this.leaders(&all));
-        let all = Arc::new(all);
+        let leaders = Arc::new(this.leaders(&all(0..n)));
+        let n_leaders = leaders.len();
         let chosen = {
-            let (this, all, leaders) = (Arc::clone(&this), Arc::clone(&all), Arc::clone(&leaders));
-            crew::map(pool, all.len().div_ceil(TASK), move |nth, stop| {
-                let end = all.len().min((nth + 1) * TASK);
-                Task::new(&this, stop).assign(&all[nth * TASK..end], &leaders, 0)
+            let (this, leaders) = (Arc::clone(&this), Arc::clone(&leaders));
+            crew::map(pool, n.div_ceil(TASK), move |nth, stop| {
+                let members = all(nth * TASK..n.min((nth + 1) * TASK));
+                Ok(Task::new(&this, stop).assign(&members, &leaders, 0))
             })?
         };
-        let groups =
-            group(&all, leaders.len(), chosen.iter().flatten(), this.fan(0, leaders.len()));
-        drop((chosen, all));
-        let groups = Arc::new(groups);
         let orders = {
-            let this = Arc::clone(&this);
-            crew::map(pool, groups.len(), move |nth, stop| {
-                Task::new(&this, stop).descend(groups[nth].clone(), 1)
+            let fan = this.fan(0, n_leaders);
+            crew::map(pool, n_leaders, move |nth, stop| {
+                // Members of one leader at a time: all together are several times as many as there are vectors.
+                let chosen = chosen.iter().flatten().enumerate();
+                let own = chosen.filter(|(_, leader)| usize::from(**leader) == nth);
+                let member = |at: usize| {
+                    let is_first = at % fan == 0;
+                    (at / fan) as u32 | if is_first { FIRST } else { 0 }
+                };
+                let members = own.map(|(at, _)| member(at)).collect();
+                Task::new(&this, stop).descend_all(members, 1)
             })?
         };
         Ok(orders.concat())
@@ -72,7 +83,7 @@ impl Partition {
     /// Leaders of some members: each the nearest to the one before that is left.
     fn leaders(&self, members: &[u32]) -> Vec<u32> {
         let n = (self.tuning.leaders_of_leaf * members.len()).div_ceil(self.tuning.leaf);
-        let n = n.clamp(2, self.tuning.leaders_max).min(members.len());
+        let n = n.clamp(2, self.tuning.leaders_max.min(LEADERS_MAX)).min(members.len());
         let key = |at: &u32| (self.hashes[*at as usize], *at);
         let mut all: Vec<u32> = members.iter().map(|member| member & !FIRST).collect();
         if n < all.len() {
@@ -94,7 +105,7 @@ impl Partition {
 fn group<'c>(
     members: &[u32],
     n_leaders: usize,
-    chosen: impl Iterator<Item = &'c u16>,
+    chosen: impl Iterator<Item = &'c u8>,
     fan: usize,
 ) -> Vec<Vec<u32>> {
     let mut groups = vec![vec![]; n_leaders];
@@ -114,6 +125,7 @@ struct Task<'p> {
     members: Strips,
     leaders: Strips,
     plain: Vec<u32>,
+    buffer: EdgeBuffer,
 }
 
 impl<'p> Task<'p> {
@@ -125,25 +137,35 @@ impl<'p> Task<'p> {
             members: Strips::default(),
             leaders: Strips::default(),
             plain: vec![],
+            buffer: partition.candidates.take(),
         }
     }
 
+    /// Compares all leaves below some members, as [`descend`](Self::descend), and ends the task.
+    fn descend_all(mut self, members: Vec<u32>, depth: usize) -> Result<Vec<u32>> {
+        let order = self.descend(members, depth);
+        self.partition.candidates.give_back(self.buffer);
+        order
+    }
+
     /// Compares all leaves below some members; the members that have their place there, in order.
-    fn descend(&mut self, members: Vec<u32>, depth: usize) -> Vec<u32> {
+    fn descend(&mut self, members: Vec<u32>, depth: usize) -> Result<Vec<u32>> {
         if self.stop.is_asked(ns::GRAPH_TASK) {
-            return vec![];
+            return Ok(vec![]);
         }
         let tuning = &self.partition.tuning;
         if members.len() <= tuning.leaf {
             self.plain.clear();
             self.plain.extend(members.iter().map(|member| member & !FIRST));
             let k = if depth == 0 { tuning.capacity } else { tuning.nearest };
-            self.leaves.compare(&self.partition.space, &self.plain, k, &self.partition.candidates);
-            return members
-                .iter()
-                .filter(|member| **member & FIRST != 0)
-                .map(|member| member & !FIRST)
-                .collect();
+            let mut offers = Offers {
+                signs: &self.partition.signs,
+                sorter: &self.partition.candidates,
+                buffer: &mut self.buffer,
+            };
+            self.leaves.compare(&self.partition.space, &self.plain, k, &mut offers)?;
+            let first = members.iter().filter(|member| **member & FIRST != 0);
+            return Ok(first.map(|member| member & !FIRST).collect());
         }
         let leaders = self.partition.leaders(&members);
         let chosen = self.assign(&members, &leaders, depth);
@@ -156,17 +178,17 @@ impl<'p> Task<'p> {
             if group.len() == n || depth == DEPTH_MAX {
                 // All alike: no leaders tell them apart.
                 for group in group.chunks(self.partition.tuning.leaf) {
-                    order.extend(self.descend(group.to_vec(), depth + 1));
+                    order.extend(self.descend(group.to_vec(), depth + 1)?);
                 }
             } else {
-                order.extend(self.descend(group, depth + 1));
+                order.extend(self.descend(group, depth + 1)?);
             }
         }
-        order
+        Ok(order)
     }
 
     /// The nearest leaders of each member, the nearest first.
-    fn assign(&mut self, members: &[u32], leaders: &[u32], depth: usize) -> Vec<u16> {
+    fn assign(&mut self, members: &[u32], leaders: &[u32], depth: usize) -> Vec<u8> {
         let space = &self.partition.space;
         let fan = self.partition.fan(depth, leaders.len());
         self.plain.clear();
@@ -200,8 +222,12 @@ impl<'p> Task<'p> {
                 }
             }
             // Numbers that are none are near to nobody, and go with the last.
-            let last = leaders.len().saturating_sub(1) as u16;
-            chosen.extend(nearest[..block.len() * fan].iter().map(|key| last.min(*key as u16)));
+            let last = leaders.len().saturating_sub(1) as u8;
+            chosen.extend(
+                nearest[..block.len() * fan]
+                    .iter()
+                    .map(|key| last.min((*key as u32).min(u8::MAX.into()) as u8)),
+            );
         }
         chosen
     }
