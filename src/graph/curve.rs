@@ -1,6 +1,7 @@
 //! Recall of walks, measured.
 //!
-//! Vectors of the graph are looked for as if they were not in it: walks do not come to them.
+//! Vectors of the graph are looked for as if they were not in it: walks do not come to them. Whatever led to one leads to the nearest
+//! of those that it leads to instead, since a graph without it would have a link there, too.
 //!
 //! The true nearest are found by comparing all, many vectors at a time.
 
@@ -50,7 +51,12 @@ impl Nodes for Others<'_> {
     }
 
     fn links(&mut self, node: u32, to: &mut Vec<u32>) -> Result<()> {
-        to.extend(self.graph.links.of_node(node).filter(|node| *node != self.without));
+        let first = to.len();
+        to.extend(self.graph.links.of_node(node));
+        if let Some(nth) = to[first..].iter().position(|node| *node == self.without) {
+            to.swap_remove(first + nth);
+            to.extend(self.instead(node, &to[first..]));
+        }
         Ok(())
     }
 
@@ -67,6 +73,19 @@ impl Others<'_> {
     fn distance_of(&self, node: u32) -> f32 {
         let at = self.graph.order[node as usize];
         self.target.distance(self.codes.code(at), self.codes.measures(at))
+    }
+
+    /// The nearest of those that the missing node leads to, for a node that led to it.
+    fn instead(&self, of: u32, links: &[u32]) -> Option<u32> {
+        let at = |node: u32| self.graph.order[node as usize];
+        let (code, measures) = (self.codes.code(at(of)), self.codes.measures(at(of)));
+        let target = Target::of_code(self.codes.metric(), code, measures);
+        let distance =
+            |node: u32| target.distance(self.codes.code(at(node)), self.codes.measures(at(node)));
+        let others = self.graph.links.of_node(self.without);
+        others
+            .filter(|node| *node != of && !links.contains(node))
+            .min_by(|a, b| distance(*a).total_cmp(&distance(*b)).then(a.cmp(b)))
     }
 
     /// True nearest that a walk finds.
