@@ -1,6 +1,6 @@
 //! Neighbours of vectors: those that an exact comparison with all vectors of a filter finds.
 //!
-//! Cost: a document takes some 20 ns and what reading its numbers takes, 4 bytes each, front to back. Memory: 16 bytes for each
+//! Cost: a document takes some 20 ns and what reading its numbers takes, mostly 4 bytes each, front to back. Memory: 16 bytes for each
 //! neighbour that is kept.
 
 mod best;
