@@ -268,7 +268,7 @@ mod tests {
             let query: Vec<f32> = (0..n).map(|at| (at % 7) as f32 - 3.0).collect();
             let row: Vec<f32> = (0..n).map(|at| (at % 5) as f32 - 1.0).collect();
             let pairs = || query.iter().zip(&row).map(|(a, b)| (f64::from(*a), f64::from(*b)));
-            let exact = |of: fn((f64, f64)) -> f64| pairs().map(of).sum::<f64>() as f32;
+            let exact = |of: fn((f64, f64)) -> f64| pairs().map(of).sum::<f64>() as f32 + 0.0;
             let sums = [
                 exact(|(a, b)| a * b),
                 exact(|(a, b)| (a - b) * (a - b)),
