@@ -404,7 +404,7 @@ fn fields_keep_numbers_of_fewer_bits() {
     let files = ["--vectors", "w=w.npy", "--vectors", "b=b.npy"];
     let found = indexed(&dir, "one.jsonl", &files);
     assert_eq!(found[0], json!({"w": [-128.0, 127.0], "b": bits}));
-    assert_eq!(found[1], json!({"w": [1.0, 2.0], "b": [1.0; 10]}));
+    assert_eq!(found[1], json!({"w": [1.0, 2.0], "b": vec![1.0; 10]}));
     let index = ["index", "x.tp", "one.jsonl", "--schema", "schema.toml", "--quiet", "--vectors"];
     dir.run(&[&index[..], &["w=b.npy"]].concat())
         .fails_with(&["b.npy", "|i1, which values = \"i8\" of the schema takes, found |u1"]);
