@@ -201,6 +201,13 @@ impl<'s, S: Source<'s>> Vectors<S> {
         self.rows.bytes(at(ordinals.start)..at(ordinals.end))
     }
 
+    /// Says that a row will be asked for soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, ordinal: u32) {
+        let at = HEAD_LEN + u64::from(ordinal) * self.row_len;
+        self.rows.prefetch(at..at + self.row_len);
+    }
+
     /// The documents of some rows, 4 bytes each.
     pub(crate) fn docs(&self, ordinals: Range<u32>) -> Result<Bytes<'s>> {
         let at = |ordinal: u32| u64::from(ordinal) * DOC_LEN;

@@ -12,7 +12,7 @@ use crate::format::manifest::Manifest;
 use crate::ids::{DocId, FieldId};
 use crate::index::Index;
 use crate::query::{ParseOptions, Query, parse};
-use crate::schema::{Field, FieldKind, Metric, Schema, VectorParams};
+use crate::schema::{Field, FieldKind, Metric, Schema, VectorCodes, VectorParams, VectorValues};
 use crate::segment::file;
 use crate::segment::snapshot::Snapshot;
 use crate::segment::verify;
@@ -40,6 +40,17 @@ impl Random {
     }
 }
 
+/// The numbers of a vector as a field keeps them.
+fn kept(values: VectorValues, vector: Vec<f32>) -> Vec<f32> {
+    let of = |number: f32| match values {
+        VectorValues::F16 => half::f16::from_f32(number).to_f32(),
+        VectorValues::I8 => (number * 9.0).round(),
+        VectorValues::Bits => f32::from(u8::from(number > 0.0)),
+        _ => number,
+    };
+    vector.into_iter().map(of).collect()
+}
+
 /// A document of the naive index.
 struct Row {
     id: String,
@@ -48,14 +59,13 @@ struct Row {
 }
 
 struct Case {
-    metric: Metric,
+    params: VectorParams,
     rows: BTreeMap<String, Row>,
     index: Index,
     storage: Arc<MemoryStorage>,
 }
 
-fn schema(metric: Metric, many: bool) -> Schema {
-    let params = VectorParams::new(DIMS as u16, metric);
+fn schema(params: VectorParams, many: bool) -> Schema {
     Schema::builder()
         .field(Field::new("walked", FieldKind::Vector(params)).many(many))
         .field(Field::new("share", FieldKind::I64))
@@ -73,8 +83,20 @@ impl Case {
         n_commits: u64,
         options: impl Fn() -> WriterOptions,
     ) -> Self {
+        let params = VectorParams::new(DIMS as u16, metric);
+        Case::of(params, many, n_docs, n_commits, options)
+    }
+
+    /// Documents of vectors of some kind.
+    fn of(
+        params: VectorParams,
+        many: bool,
+        n_docs: u64,
+        n_commits: u64,
+        options: impl Fn() -> WriterOptions,
+    ) -> Self {
         let storage = Arc::new(MemoryStorage::new());
-        let index = Index::options().create_in(storage.clone(), schema(metric, many)).unwrap();
+        let index = Index::options().create_in(storage.clone(), schema(params, many)).unwrap();
         let (mut random, mut rows) = (Random(n_docs), BTreeMap::new());
         for commit in 0..n_commits {
             let mut writer = index
@@ -88,7 +110,7 @@ impl Case {
                     .map(|_| match random.below(30) {
                         // Some are equal to others.
                         0 => vec![1.0; DIMS],
-                        _ => random.vector(),
+                        _ => kept(params.values, random.vector()),
                     })
                     .collect();
                 let mut document = Document::new().with("id", &*id).with("share", share as i64);
@@ -106,7 +128,7 @@ impl Case {
             }
             writer.commit().unwrap();
         }
-        Case { metric, rows, index, storage }
+        Case { params, rows, index, storage }
     }
 
     fn similarity(&self, a: &[f32], b: &[f32]) -> f64 {
@@ -114,7 +136,7 @@ impl Case {
             a.iter().zip(b).map(|(a, b)| of(f64::from(*a), f64::from(*b))).sum()
         };
         let dot = |a: &[f32], b: &[f32]| sum(|a, b| a * b, a, b);
-        match self.metric {
+        match self.params.metric {
             Metric::Cosine => dot(a, b) / (dot(a, a) * dot(b, b)).sqrt(),
             Metric::Dot => dot(a, b),
             Metric::L2 => -sum(|a, b| (a - b) * (a - b), a, b),
@@ -165,7 +187,8 @@ impl Case {
         for below in [1, 3, 10, 30, 100, 300, 500, 800, 1_000] {
             let (mut hit, mut all) = (0, 0);
             for _ in 0..n_queries {
-                let (to, k) = (random.vector(), 1 + random.below(20) as u32);
+                let to = kept(self.params.values, random.vector());
+                let k = 1 + random.below(20) as u32;
                 let naive = self.naive(&to, below);
                 let wanted = naive.len().min(k as usize);
                 let query = Query::nearest("walked", &to[..], k);
@@ -217,6 +240,35 @@ fn the_nearest_are_found_under_all_filters() {
         let of_walks: Vec<f64> = recalls.iter().filter(|it| it.0 > 300).map(|it| it.1).collect();
         let mean = of_walks.iter().sum::<f64>() / of_walks.len() as f64;
         assert!(mean >= 0.95, "{metric:?}, many: {many}: {of_walks:?}");
+    }
+}
+
+#[test]
+fn the_nearest_are_found_in_numbers_of_all_kinds_by_codes_or_without() {
+    let (with, without) = (VectorCodes::I8, VectorCodes::None);
+    for (values, codes, metric, many) in [
+        (VectorValues::F32, without, Metric::L2, false),
+        (VectorValues::F16, with, Metric::Cosine, true),
+        (VectorValues::F16, without, Metric::Dot, false),
+        (VectorValues::I8, without, Metric::Cosine, false),
+        (VectorValues::I8, without, Metric::L2, true),
+        (VectorValues::Bits, without, Metric::L2, false),
+        (VectorValues::Bits, without, Metric::Cosine, false),
+        (VectorValues::Bits, without, Metric::Dot, true),
+    ] {
+        let params = VectorParams::new(DIMS as u16, metric).values(values).codes(codes);
+        let case = Case::of(params, many, 1_500, 2, one_thread);
+        case.verify();
+        let snapshot = Snapshot::open(&*case.storage).unwrap();
+        let has_codes =
+            |file: &file::SegmentFile| file.section(Some(FieldId(0)), SectionKind::CODES).is_some();
+        assert!(snapshot.readers().all(|it| has_codes(it.file()) == (codes == with)));
+        let recalls = case.check(6);
+        let mean = recalls.iter().map(|it| it.1).sum::<f64>() / recalls.len() as f64;
+        assert!(mean >= 0.95, "{params:?}: {recalls:?}");
+        case.index.writer().unwrap().merge().unwrap();
+        case.verify();
+        case.check(1);
     }
 }
 
@@ -303,7 +355,7 @@ fn built_at_once(case: Case) -> Case {
     hits.sort_by_key(|hit| hit.doc);
     let storage = Arc::new(MemoryStorage::new());
     let many = case.rows.values().any(|row| row.vectors.len() > 1);
-    let schema = schema(case.metric, many);
+    let schema = schema(case.params, many);
     let index = Index::options().create_in(storage.clone(), schema).unwrap();
     let mut writer = index.writer_with(one_thread()).unwrap();
     for hit in hits {
@@ -446,11 +498,17 @@ fn change(sections: &mut Sections, kind: SectionKind, change: impl FnOnce(&mut V
 
 #[test]
 fn forged_graphs_give_an_error_or_as_many_hits_as_there_are() {
-    let case = Case::new(Metric::L2, false, 500, 1, one_thread);
+    let params = VectorParams::new(DIMS as u16, Metric::L2);
+    let cases = [VectorCodes::I8, VectorCodes::None]
+        .map(|codes| Case::of(params.codes(codes), false, 500, 1, one_thread));
     let (mut random, mut n_errors, mut n_right) = (Random(9), 0, 0);
-    for nth in 0..600 {
+    for nth in 0..1_000 {
+        let case = &cases[nth / 600];
         let kind = SectionKind::GRAPH[nth % SectionKind::GRAPH.len()];
-        let index = forged(&case, |sections| {
+        if kind == SectionKind::CODES && case.params.codes == VectorCodes::None {
+            continue;
+        }
+        let index = forged(case, |sections| {
             change(sections, kind, |bytes| match random.below(8) {
                 0 => bytes.truncate(random.below(bytes.len() as u64) as usize),
                 1 => bytes.push(0),
@@ -548,7 +606,7 @@ impl Read {
         let row = |place| graph.nodes.row(place).unwrap();
         let rows = |node| graph.nodes.places(node).unwrap().map(row).collect();
         let n = graph.n_nodes();
-        let code_len = graph.codes.row(0).unwrap().len();
+        let code_len = graph.codes.unwrap().row(0).unwrap().len();
         Read { links: (0..n).map(links).collect(), rows: (0..n).map(rows).collect(), code_len }
     }
 

@@ -18,7 +18,7 @@ pub struct VectorsInfo {
     pub field: String,
     /// The segment's place in the snapshot, from 0.
     pub segment: usize,
-    /// Dimensions, metric and numbers of each vector.
+    /// Dimensions, metric, numbers and codes of each vector.
     pub params: VectorParams,
     /// Documents of the segment, deleted ones included.
     pub documents: u64,

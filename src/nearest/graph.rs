@@ -1,9 +1,10 @@
 //! Nearest vectors by the graph of a segment.
 //!
-//! A walk compares codes; the documents that it comes to are compared by their vectors.
+//! A walk compares codes, or, without these, the first vector of each node; the documents that it comes to are compared by all their
+//! vectors.
 
 use super::neighbor::Neighbor;
-use super::target::Target;
+use super::target::{Target, WalkTarget};
 use super::ways::{Choice, Way};
 use crate::budget::{self, ns};
 use crate::doc_id_set::DocIdSet;
@@ -11,7 +12,7 @@ use crate::error::Result;
 use crate::format::graph::codes::{Code, Codes, code_of_row};
 use crate::format::graph::links::Links;
 use crate::format::vectors::Vectors;
-use crate::graph::code::{Measures, Target as CodeTarget};
+use crate::graph::code::Measures;
 use crate::graph::walk::{Counts, Ended, Nodes, Scratch, Through, walk, walk_among};
 use crate::graph::{ENTRIES, TOP_NODES};
 use crate::segment::file::Section;
@@ -63,8 +64,8 @@ impl Among<'_, '_> {
     fn walk_held(&self, target: &Target, k: usize, choice: &Choice) -> Result<Walked> {
         let (mut scratch, mut counts) = (SCRATCH.take(), Counts::default());
         let (mut near, mut all_ended) = (vec![], Ended::Beam);
-        for code in target.codes() {
-            let ended = self.walk_to(&code, choice, &mut counts, &mut scratch)?;
+        for to in target.walked() {
+            let ended = self.walk_to(&to, choice, &mut counts, &mut scratch)?;
             near.extend(scratch.nearest().map(|(node, distance)| (distance, node)));
             if ended != Ended::Beam {
                 all_ended = ended;
@@ -86,12 +87,12 @@ impl Among<'_, '_> {
 
     fn walk_to(
         &self,
-        code: &CodeTarget,
+        to: &WalkTarget<'_>,
         choice: &Choice,
         counts: &mut Counts,
         scratch: &mut Scratch,
     ) -> Result<Ended> {
-        let mut nodes = NodesOf::of(self, code);
+        let mut nodes = NodesOf::of(self, to);
         let entries = self.enter(&mut nodes, counts, scratch)?;
         let (ef, before) = (choice.ef as usize, *counts);
         let through = match choice.way {
@@ -227,29 +228,33 @@ impl Among<'_, '_> {
 /// Nodes of the graph and how far they are.
 struct NodesOf<'n, 'a, 's> {
     among: &'n Among<'a, 's>,
-    code: &'n CodeTarget,
+    to: &'n WalkTarget<'n>,
     /// Codes and links where all were checked before; whatever is wrong there is told by those of the graph.
     codes: Option<Codes<&'s [u8]>>,
     links: Option<Links<&'s [u8]>>,
 }
 
 impl<'n, 'a, 's> NodesOf<'n, 'a, 's> {
-    fn of(among: &'n Among<'a, 's>, code: &'n CodeTarget) -> Self {
-        let (codes, links) = (among.graph.codes.at_hand(), among.graph.links.at_hand());
-        NodesOf { among, code, codes, links }
+    fn of(among: &'n Among<'a, 's>, to: &'n WalkTarget<'n>) -> Self {
+        let graph = among.graph;
+        let codes = graph.codes.as_ref().and_then(|codes| codes.at_hand());
+        NodesOf { among, to, codes, links: graph.links.at_hand() }
     }
 
     #[inline]
     fn distance_of(&self, code: Code<'_>) -> f32 {
         let measures = Measures { scale: code.scale, square: code.square };
-        let distance = self.code.distance(code.steps, measures);
-        // Numbers that damage made of others.
-        if distance.is_nan() { f32::MAX } else { distance }
+        self.to.distance_of_code(code.steps, measures)
     }
 
+    /// The distance by what is checked, or without codes by the first row.
     #[inline(never)]
     fn distance_to_check(&self, node: u32) -> Result<f32> {
-        let codes = &self.among.graph.codes;
+        let Among { graph, vectors, .. } = self.among;
+        let Some(codes) = &graph.codes else {
+            let row = graph.first_row(node)?;
+            return Ok(self.to.distance_of_row(&vectors.rows(row..row + 1)?));
+        };
         match code_of_row(&codes.row(node)?) {
             Some(code) => Ok(self.distance_of(code)),
             None => Err(codes.damage(node, "too few bytes")),
@@ -286,7 +291,12 @@ impl Nodes for NodesOf<'_, '_, '_> {
         if let Some(row) = self.codes.and_then(|codes| codes.row_at_hand(node)) {
             return prefetch(row);
         }
-        self.among.graph.codes.prefetch(node);
+        let Among { graph, vectors, .. } = self.among;
+        match &graph.codes {
+            Some(codes) => codes.prefetch(node),
+            // Damage is told where the distance is asked for.
+            None => _ = graph.first_row(node).map(|row| vectors.prefetch(row)),
+        }
     }
 
     fn is_wanted(&mut self, node: u32) -> Result<bool> {

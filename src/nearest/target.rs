@@ -1,10 +1,10 @@
 //! Vectors that others are compared with.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::code::Target as Code;
+use crate::graph::code::{Measures, Target as Code};
 use crate::ids::DocId;
 use crate::query::{NeighborsSpec, QueryVector};
-use crate::schema::{Metric, Schema, VectorParams, VectorValues};
+use crate::schema::{Metric, Schema, VectorCodes, VectorParams, VectorValues};
 use crate::segment::reader::SegmentReader;
 use crate::simd::dots::{
     Bits, F16, F32, I8, Numbers, dot, dot_and_square, ones_in_common, squared_distance,
@@ -60,10 +60,17 @@ impl Target {
         Ok(Target { params, vectors, doc })
     }
 
-    /// Codes of the vectors, for walks.
-    pub(super) fn codes(&self) -> impl Iterator<Item = Code> {
-        let metric = self.params.metric;
-        self.vectors.iter().map(move |vector| Code::new(metric, vector.numbers.iter().copied()))
+    /// The vectors, for a walk to each.
+    pub(super) fn walked(&self) -> impl Iterator<Item = WalkTarget<'_>> {
+        let params = self.params;
+        self.vectors.iter().map(move |vector| WalkTarget {
+            params,
+            vector,
+            code: match params.codes {
+                VectorCodes::I8 => Some(Code::new(params.metric, vector.numbers.iter().copied())),
+                VectorCodes::None => None,
+            },
+        })
     }
 
     pub(super) fn dims(&self) -> u16 {
@@ -83,6 +90,30 @@ impl Target {
             greatest = greatest.max(vector.similarity(self.params, row));
         }
         greatest
+    }
+}
+
+/// A vector that a walk goes to.
+#[derive(Debug)]
+pub(super) struct WalkTarget<'t> {
+    params: VectorParams,
+    vector: &'t Prepared,
+    /// Its code; none if the walk compares vectors.
+    code: Option<Code>,
+}
+
+impl WalkTarget<'_> {
+    /// Distance of a code; numbers that damage made of others are far.
+    #[inline]
+    pub(super) fn distance_of_code(&self, code: &[u8], measures: Measures) -> f32 {
+        let distance = self.code.as_ref().map_or(f32::MAX, |own| own.distance(code, measures));
+        if distance.is_nan() { f32::MAX } else { distance }
+    }
+
+    /// Distance of a row, or what grows with it.
+    #[inline]
+    pub(super) fn distance_of_row(&self, row: &[u8]) -> f32 {
+        -self.vector.similarity(self.params, row)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::format::postings::SHORT_DOCS_MAX;
 use crate::format::terms::BLOCK_TERMS;
 use crate::nearest::{DEGREE, Figures};
 use crate::query::{PhraseSpec, Proximity};
-use crate::schema::{VectorParams, VectorValues};
+use crate::schema::{VectorCodes, VectorParams, VectorValues};
 use crate::simd::arrays::gallop_ratio;
 
 /// Documents scored for each hit and list where bounds leave out the others.
@@ -115,9 +115,13 @@ impl CostModel {
     pub(super) fn of_vectors(&self, params: VectorParams) -> Figures {
         let numbers = self.compare_number_ns * f32::from(params.dims);
         // Finding a row is like looking a document up; a code has a byte of the four of each number.
+        let vector = self.look_up_doc_ns + numbers * part_of_time(params.values);
         Figures {
-            vector: self.look_up_doc_ns + numbers * part_of_time(params.values),
-            code: self.look_up_doc_ns + numbers / 4.0,
+            vector,
+            code: match params.codes {
+                VectorCodes::I8 => self.look_up_doc_ns + numbers / 4.0,
+                VectorCodes::None => self.look_up_doc_ns + vector,
+            },
             links: self.open_list_ns + self.varint_ns * DEGREE,
             test: 2.0 * self.look_up_doc_ns,
         }

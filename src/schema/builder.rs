@@ -3,7 +3,7 @@
 use super::{
     ANALYZER_BYTES_MAX, DECIMAL_SCALE_MAX, Detail, EMPTY_FIELD, FIELD_NAME_BYTES_MAX, FIELDS_MAX,
     Field, FieldKind, NULL_FIELD, PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT, Schema,
-    VECTOR_DIMS_MAX, VectorParams, ZONE_BYTES_MAX, names, order, similarity,
+    VECTOR_DIMS_MAX, VectorCodes, VectorParams, ZONE_BYTES_MAX, names, order, similarity,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;
@@ -312,7 +312,7 @@ impl SchemaBuilder {
     /// [`ErrorKind::Schema`] for no field, too many, an unusable or repeated name, a default field that
     /// does not exist, a key that is not a stored field of one keyword or whole number, a field other than text that is
     /// to keep more than documents, offsets without positions, a column of texts or vectors, more or fewer
-    /// [dimensions](super::VectorParams) than vectors may have, a default field of vectors, an analyzer or a gap between
+    /// [dimensions](super::VectorParams) than vectors may have, codes of vectors that have none, a default field of vectors, an analyzer or a gap between
     /// positions of a field that is not text, more digits behind the point than a decimal has, what cannot separate names, a time zone of what is no date, a [copy](Field::copy_of) of what is no field or a copy itself, an [order](Self::order_by) of what has not one value in a column, [similarity](Self::order_by_similarity) of what is no text, or other fields of the names that
     /// [nulls](Self::nulls) are kept in. Whether there is an analyzer of that name shows where it is needed.
     pub fn build(mut self) -> Result<Schema> {
@@ -388,6 +388,15 @@ impl SchemaBuilder {
                 return Err(wrong(format!("declaring the vector field '{}'", field.name))
                     .expected(format!("1 to {VECTOR_DIMS_MAX} dimensions"))
                     .found(dims.to_string()));
+            }
+            if let FieldKind::Vector(VectorParams { values, codes, .. }) = field.kind
+                && codes != VectorCodes::None
+                && values.codes() == VectorCodes::None
+            {
+                let doing = format!("declaring the vector field '{}'", field.name);
+                return Err(wrong(doing)
+                    .expected(format!("no codes of numbers that are {}", values.name()))
+                    .found(codes.name()));
             }
             if let FieldKind::Path { separator } = field.kind
                 && separator.is_control()

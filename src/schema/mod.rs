@@ -20,7 +20,7 @@ pub use field::{Detail, Field, FieldKind};
 pub use order::ORDER_FIELDS_MAX;
 pub(crate) use order::OrderField;
 pub use similarity::SIMILARITY_DOCS_MIN;
-pub use vector::{Metric, VECTOR_DIMS_MAX, VectorParams, VectorValues};
+pub use vector::{Metric, VECTOR_DIMS_MAX, VectorCodes, VectorParams, VectorValues};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::FieldId;

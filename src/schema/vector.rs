@@ -3,7 +3,7 @@
 /// Numbers a vector may have at the most.
 pub const VECTOR_DIMS_MAX: u16 = 8_192;
 
-/// Dimensions of a vector field, its metric, its numbers, and whether it has graphs.
+/// Dimensions of a vector field, its metric, its numbers, and its graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct VectorParams {
@@ -13,6 +13,8 @@ pub struct VectorParams {
     pub metric: Metric,
     /// Numbers that are kept of a vector.
     pub values: VectorValues,
+    /// Codes that walks over graphs compare.
+    pub codes: VectorCodes,
     /// Whether segments of many vectors keep a graph.
     ///
     /// By it the nearest are found without comparing all.
@@ -22,10 +24,13 @@ pub struct VectorParams {
 impl VectorParams {
     /// Vectors of so many numbers, compared by a metric.
     pub const fn new(dims: u16, metric: Metric) -> Self {
-        VectorParams { dims, metric, values: VectorValues::F32, graph: true }
+        let values = VectorValues::F32;
+        VectorParams { dims, metric, values, codes: values.codes(), graph: true }
     }
 
     /// Sets the numbers that are kept of a vector; by default they have 32 bits.
+    ///
+    /// Sets the [codes](Self::codes), too: numbers of 32 and 16 bits have those of 8 bits, others none.
     ///
     /// ```
     /// use treepie::schema::{Metric, Schema, VectorParams, VectorValues};
@@ -36,7 +41,23 @@ impl VectorParams {
     /// ```
     #[must_use]
     pub const fn values(self, values: VectorValues) -> Self {
-        VectorParams { values, ..self }
+        VectorParams { values, codes: values.codes(), ..self }
+    }
+
+    /// Sets the codes that walks over graphs compare.
+    ///
+    /// Only numbers of 32 and 16 bits have codes. Without them a walk reads the vectors themselves, and a graph takes less than a
+    /// hundred bytes a vector.
+    ///
+    /// ```
+    /// use treepie::schema::{Metric, VectorCodes, VectorParams};
+    ///
+    /// let params = VectorParams::new(384, Metric::Cosine).codes(VectorCodes::None);
+    /// assert_eq!(params.codes.name(), "none");
+    /// ```
+    #[must_use]
+    pub const fn codes(self, codes: VectorCodes) -> Self {
+        VectorParams { codes, ..self }
     }
 
     /// Sets whether segments of some thousand vectors keep a graph; by default they do.
@@ -111,6 +132,41 @@ impl VectorValues {
             VectorValues::F16 => 2 * dims,
             VectorValues::I8 => dims,
             VectorValues::Bits => dims.div_ceil(8),
+        }
+    }
+}
+
+impl VectorValues {
+    /// Codes of such numbers, unless others are set.
+    pub(crate) const fn codes(self) -> VectorCodes {
+        match self {
+            VectorValues::F32 | VectorValues::F16 => VectorCodes::I8,
+            VectorValues::I8 | VectorValues::Bits => VectorCodes::None,
+        }
+    }
+}
+
+/// Codes of vectors that walks over a graph compare in place of these.
+///
+/// Vectors that a walk comes to are compared themselves in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum VectorCodes {
+    /// A byte for each number, scaled for each vector.
+    I8,
+    /// No codes: walks compare the vectors themselves.
+    None,
+}
+
+impl VectorCodes {
+    /// All, in the order of their names in files.
+    pub const ALL: [VectorCodes; 2] = [VectorCodes::I8, VectorCodes::None];
+
+    /// The name used in schema files.
+    pub fn name(self) -> &'static str {
+        match self {
+            VectorCodes::I8 => "i8",
+            VectorCodes::None => "none",
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::format::graph::nodes::{self, Nodes};
 use crate::format::graph::upper::{self, LevelParts, Upper};
 use crate::graph::TOP_NODES;
 use crate::ids::FieldId;
+use crate::schema::{VectorCodes, VectorParams};
 use crate::segment::file::{Section, SegmentFile, SegmentFileWriter};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
@@ -22,7 +23,8 @@ const WRITE_BYTES: usize = 1 << 20;
 /// The graph of a field, read where it lies.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldGraph<'s> {
-    pub(crate) codes: Codes<Section<'s>>,
+    /// Codes of nodes; none if walks compare the rows.
+    pub(crate) codes: Option<Codes<Section<'s>>>,
     pub(crate) links: Links<Section<'s>>,
     pub(crate) upper: Upper<Section<'s>>,
     pub(crate) nodes: Nodes<Section<'s>>,
@@ -34,7 +36,7 @@ impl<'s> FieldGraph<'s> {
         file: &'s SegmentFile,
         field: FieldId,
         n_rows: u32,
-        dims: u16,
+        params: VectorParams,
     ) -> Result<Option<Self>> {
         if !has_graph(file, field) {
             return Ok(None);
@@ -42,8 +44,11 @@ impl<'s> FieldGraph<'s> {
         let section = |kind| file.require(Some(field), kind);
         let nodes = Nodes::open(section(SectionKind::NODES)?, n_rows)?;
         let n_nodes = nodes.n_nodes();
-        let codes = Codes::open(section(SectionKind::CODES)?, dims)?;
-        if codes.n_nodes() != n_nodes {
+        let codes = match params.codes {
+            VectorCodes::I8 => Some(Codes::open(section(SectionKind::CODES)?, params.dims)?),
+            VectorCodes::None => None,
+        };
+        if let Some(codes) = codes.filter(|codes| codes.n_nodes() != n_nodes) {
             let found = format!("{} codes of {n_nodes} nodes", codes.n_nodes());
             return Err(codes.damage(0, found));
         }
@@ -57,25 +62,27 @@ impl<'s> FieldGraph<'s> {
         self.nodes.n_nodes()
     }
 
-    /// Checks what no walk looks at as a whole; `is_code` says whether a code is that of a row.
+    /// The first row of a node.
+    #[inline]
+    pub(crate) fn first_row(&self, node: u32) -> Result<u32> {
+        self.nodes.row(self.nodes.places(node)?.start)
+    }
+
+    /// Checks what no walk looks at as a whole; `code_of` returns the code of a row.
     pub(crate) fn verify(
         &self,
         n_rows: u32,
-        is_code: impl Fn(u32, Code<'_>) -> Result<bool>,
+        code_of: impl Fn(u32) -> Result<RowCode>,
     ) -> Result<()> {
-        self.verify_rows(n_rows, is_code)?;
-        self.verify_codes_differ()?;
+        self.verify_rows(n_rows, &code_of)?;
+        self.verify_codes_differ(&code_of)?;
         self.links.verify_places()?;
         self.verify_upper()?;
         self.verify_reach()
     }
 
-    /// Whether each row is there once, and nodes have its code.
-    fn verify_rows(
-        &self,
-        n_rows: u32,
-        is_code: impl Fn(u32, Code<'_>) -> Result<bool>,
-    ) -> Result<()> {
+    /// Whether each row is there once, and nodes have its code: rows of one node have the same.
+    fn verify_rows(&self, n_rows: u32, code_of: impl Fn(u32) -> Result<RowCode>) -> Result<()> {
         let (mut seen, mut next) = (vec![false; n_rows as usize], 0);
         for node in 0..self.n_nodes() {
             let places = self.nodes.places(node)?;
@@ -83,9 +90,7 @@ impl<'s> FieldGraph<'s> {
                 return Err(self.nodes.damage(node, format!("rows from {} on", places.start)));
             }
             next = places.end;
-            let bytes = self.codes.row(node)?;
-            let code = codes::code_of_row(&bytes)
-                .ok_or_else(|| self.codes.damage(node, "too few bytes"))?;
+            let mut code = self.codes.map(|codes| code_of_node(codes, node)).transpose()?;
             let mut last = None;
             for place in places {
                 let row = self.nodes.row(place)?;
@@ -94,9 +99,11 @@ impl<'s> FieldGraph<'s> {
                     return Err(self.nodes.damage(node, format!("the row {row} out of turn")));
                 }
                 last = Some(row);
-                if !is_code(row, code)? {
-                    return Err(self.codes.damage(node, format!("not the code of row {row}")));
+                let own = code_of(row)?;
+                if code.as_ref().is_some_and(|code| *code != own) {
+                    return Err(self.nodes.damage(node, format!("not the code of row {row}")));
                 }
+                code = Some(own);
             }
         }
         match next == n_rows {
@@ -106,21 +113,30 @@ impl<'s> FieldGraph<'s> {
     }
 
     /// Whether no two nodes have one code. Takes 12 bytes a node.
-    fn verify_codes_differ(&self) -> Result<()> {
+    fn verify_codes_differ(&self, code_of: impl Fn(u32) -> Result<RowCode>) -> Result<()> {
+        let of_node = |node: u32| match self.codes {
+            Some(codes) => code_of_node(codes, node),
+            None => code_of(self.first_row(node)?),
+        };
         let mut hashes = vec![];
         for node in 0..self.n_nodes() {
-            let code = self.codes.row(node)?;
-            hashes.push((BuildHasherDefault::<DefaultHasher>::default().hash_one(&code[..]), node));
+            let code = of_node(node)?;
+            hashes.push((BuildHasherDefault::<DefaultHasher>::default().hash_one(&code), node));
         }
         hashes.sort_unstable();
         for alike in hashes.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
-            let codes = alike.iter().map(|(_, node)| Ok((self.codes.row(*node)?, *node)));
+            let codes = alike.iter().map(|(_, node)| Ok((of_node(*node)?, *node)));
             let mut codes = codes.collect::<Result<Vec<_>>>()?;
-            codes.sort_unstable_by(|a, b| (&a.0[..], a.1).cmp(&(&b.0[..], b.1)));
+            codes.sort_unstable();
             for two in codes.windows(2) {
-                if two[0].0[..] == two[1].0[..] {
-                    let found = format!("that of the node {}", two[0].1);
-                    return Err(self.codes.damage(two[1].1, found).expected("a code of its own"));
+                let [(before, first), (code, node)] = two else { continue };
+                if before == code {
+                    let found = format!("that of the node {first}");
+                    let error = match self.codes {
+                        Some(codes) => codes.damage(*node, found),
+                        None => self.nodes.damage(*node, found),
+                    };
+                    return Err(error.expected("a code of its own"));
                 }
             }
         }
@@ -175,7 +191,7 @@ impl<'s> FieldGraph<'s> {
         match first_left(self.n_nodes() as usize, entries, |node, to| self.links.read(node, to))? {
             None => Ok(()),
             Some(node) => Err(self
-                .codes
+                .nodes
                 .damage(node as u32, "a node that no link leads to")
                 .expected("links to all nodes from those of the upper levels")),
         }
@@ -198,6 +214,19 @@ fn first_left(
     Ok(reached.iter().position(|reached| !reached))
 }
 
+/// Code of a row: its numbers, and the bits of scale and squared length.
+pub(crate) type RowCode = (Vec<u8>, [u32; 2]);
+
+fn code_of_node(codes: Codes<Section<'_>>, node: u32) -> Result<RowCode> {
+    let bytes = codes.row(node)?;
+    match codes::code_of_row(&bytes) {
+        Some(Code { steps, scale, square }) => {
+            Ok((steps.to_vec(), [scale, square].map(f32::to_bits)))
+        }
+        None => Err(codes.damage(node, "too few bytes")),
+    }
+}
+
 /// Reads the curve of a graph.
 pub(crate) fn read_curve(file: &SegmentFile, field: FieldId) -> Result<Option<StoredCurve>> {
     match has_graph(file, field) {
@@ -214,8 +243,8 @@ fn has_graph(file: &SegmentFile, field: FieldId) -> bool {
 /// A graph to be written.
 pub(crate) struct GraphParts<'g> {
     pub(crate) dims: u16,
-    /// The code of each node.
-    pub(crate) code: &'g dyn Fn(u32) -> Code<'g>,
+    /// The code of each node, if it is written.
+    pub(crate) code: Option<&'g dyn Fn(u32) -> Code<'g>>,
     /// Places where the rows of each node begin, and the last ones end.
     pub(crate) starts: &'g [u32],
     pub(crate) rows: &'g [u32],
@@ -231,13 +260,15 @@ impl GraphParts<'_> {
     pub(crate) fn write(&self, field: FieldId, file: &mut SegmentFileWriter) -> Result<()> {
         let (field, mut out) = (Some(field), vec![]);
         let n_nodes = self.starts.len().saturating_sub(1) as u32;
-        file.start_section(field, SectionKind::CODES, 0)?;
-        codes::encode_head(n_nodes, self.dims, &mut out);
-        for node in 0..n_nodes {
-            codes::encode_row((self.code)(node), &mut out);
-            write_if_full(&mut out, file)?;
+        if let Some(code_of) = self.code {
+            file.start_section(field, SectionKind::CODES, 0)?;
+            codes::encode_head(n_nodes, self.dims, &mut out);
+            for node in 0..n_nodes {
+                codes::encode_row(code_of(node), &mut out);
+                write_if_full(&mut out, file)?;
+            }
+            end(&mut out, file)?;
         }
-        end(&mut out, file)?;
         file.start_section(field, SectionKind::LINKS, 0)?;
         let mut writer = LinksWriter::default();
         let mut links = vec![];

@@ -372,7 +372,7 @@ impl<'s> FieldReader<'s> {
             return Ok(None);
         };
         let file = self.segment.file.of_field(self.field)?;
-        FieldGraph::open(file, self.field, n_vectors, params.dims)
+        FieldGraph::open(file, self.field, n_vectors, params)
     }
 
     /// The recall that was measured of the graph; `None` if there is none.

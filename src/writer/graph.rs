@@ -15,7 +15,7 @@ use crate::graph::distinct::RowCodes;
 use crate::graph::spill::{Room, SpillFiles, SpillWriter};
 use crate::graph::{Graph, Level};
 use crate::ids::FieldId;
-use crate::schema::{Field, VectorParams};
+use crate::schema::{Field, VectorCodes, VectorParams};
 use crate::segment::builder::SegmentBuilder;
 use crate::segment::graph::GraphParts;
 use crate::value;
@@ -120,7 +120,7 @@ impl<'m> GraphBuffer<'m> {
         let levels: Vec<_> = levels.map(|(level, links)| parts_of_level(level, links)).collect();
         let parts = GraphParts {
             dims: params.dims,
-            code: &code,
+            code: (params.codes == VectorCodes::I8).then_some(&code),
             starts: &starts,
             rows: &rows,
             links: &|node, links| links.extend(graph.links.of_node(node)),

@@ -4,7 +4,7 @@
 //!
 //! # Layout
 //!
-//! The CODES section of a field. Integers and numbers are little-endian.
+//! The CODES section of a field whose schema has codes. Integers and numbers are little-endian.
 //!
 //! ```text
 //! offset  size  field     meaning

@@ -4,8 +4,8 @@
 //! [`links`] which nodes lead to which others, [`upper`] samples of nodes where a walk begins, [`nodes`] the rows of each node, and
 //! [`curve`] the recall that was measured when the graph was built.
 //!
-//! A field has all six sections or none: small segments have none, and a field may be
-//! [without](crate::schema::VectorParams::graph()) them. A build that does not know the sections passes over them and compares all
+//! A field has all six sections or none, without [codes](crate::schema::VectorParams::codes()) five: small segments have none, and a
+//! field may be [without](crate::schema::VectorParams::graph()) them. A build that does not know the sections passes over them and compares all
 //! vectors.
 
 pub(crate) mod codes;

@@ -27,11 +27,13 @@
 //!
 //! - N1: each row of the field is there once, and each node has one at least.
 //! - N2: the rows of a node ascend.
+//! - N3: rows of a node have one [code](super::codes), and those of others another, also where codes are not written.
 //!
 //! # Checks
 //!
 //! Opening compares the number of rows with that of the field, and the length with both numbers. Reading refuses rows
-//! that are not there. `verify` proves N1 and N2.
+//! that are not there. `verify` proves N1 and N2, and of N3 that rows of a
+//! node have one code.
 //!
 //! # Cost
 //!

@@ -6,7 +6,7 @@ use crate::format::header::{COLUMNS, COPIES, KEY, NULLS, ORDER, SIMILARITY, ZONE
 use crate::ids::FieldId;
 use crate::schema::{
     Detail, EMPTY_FIELD, FIELDS_MAX, Field, FieldKind, Metric, NULL_FIELD, OrderField,
-    PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT, Schema, SchemaBuilder, VectorParams,
+    PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT, Schema, SchemaBuilder, VectorCodes, VectorParams,
     VectorValues,
 };
 
@@ -26,6 +26,8 @@ const PATH: u8 = 10;
 const VECTOR: u8 = 11;
 /// Bit beside the metric of vectors without graphs.
 const NO_GRAPH: u8 = 128;
+/// Bit beside it of vectors without codes, of numbers that have them unless told otherwise.
+const OTHER_CODES: u8 = 16;
 /// Bits beside it of the numbers of vectors.
 const VALUES: u8 = 12;
 
@@ -73,10 +75,13 @@ pub(super) fn encode_schema(schema: &Schema) -> Vec<u8> {
         if let FieldKind::Path { separator } = field.kind {
             out.extend(u32::from(separator).to_le_bytes());
         }
-        if let FieldKind::Vector(VectorParams { dims, metric, values, graph, .. }) = field.kind {
+        if let FieldKind::Vector(VectorParams { dims, metric, values, codes, graph, .. }) =
+            field.kind
+        {
             out.extend(dims.to_le_bytes());
             let graph = if graph { 0 } else { NO_GRAPH };
-            out.push(metric_byte(metric) | values_bits(values) | graph);
+            let codes = if codes == values.codes() { 0 } else { OTHER_CODES };
+            out.push(metric_byte(metric) | values_bits(values) | codes | graph);
         }
     }
     let default_fields = schema.default_field_ids();
@@ -216,11 +221,19 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>, features: u32) -> Option<Sch
         }
         if let FieldKind::Vector(params) = &mut field.kind {
             let (dims, byte) = (reader.u16()?, reader.u8()?);
-            let metric = |it: &Metric| metric_byte(*it) == byte & !(VALUES | NO_GRAPH);
+            let metric =
+                |it: &Metric| metric_byte(*it) == byte & !(VALUES | OTHER_CODES | NO_GRAPH);
             let metric = Metric::ALL.into_iter().find(metric)?;
             let values = |it: &VectorValues| values_bits(*it) == byte & VALUES;
             let values = VectorValues::ALL.into_iter().find(values)?;
             *params = VectorParams::new(dims, metric).values(values).graph(byte & NO_GRAPH == 0);
+            if byte & OTHER_CODES != 0 {
+                // Numbers that have none in any case are not written so.
+                if params.codes == VectorCodes::None {
+                    return None;
+                }
+                *params = params.codes(VectorCodes::None);
+            }
         }
         fields.push(field);
     }

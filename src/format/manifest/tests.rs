@@ -3,7 +3,7 @@
 use super::schema::{FREQUENCIES, POSITIONS};
 use super::*;
 use crate::format::doc_check;
-use crate::schema::{Detail, FIELDS_MAX, Field, Metric, VectorParams, VectorValues};
+use crate::schema::{Detail, FIELDS_MAX, Field, Metric, VectorCodes, VectorParams, VectorValues};
 use crate::test_sizes::{each_unless_miri, unless_miri};
 use std::ops::Range;
 
@@ -314,7 +314,10 @@ fn what_a_reader_must_know_is_in_the_header_and_nothing_else() {
     let similar = Schema::builder().text("t").order_by_similarity::<&str>([]).build().unwrap();
     let copied = Field::new("words", FieldKind::Text).many(true).copy_of("tags");
     let copied = Schema::builder().keyword("tags").field(copied).build().unwrap();
-    let vectors = VectorParams::new(8_192, Metric::L2).values(VectorValues::I8).graph(false);
+    let vectors = VectorParams::new(8_192, Metric::L2)
+        .values(VectorValues::F16)
+        .codes(VectorCodes::None)
+        .graph(false);
     let vectors = Schema::builder().vector("v", vectors).build().unwrap();
     let wider = Schema::builder().text("t").text("u").build().unwrap();
     let narrow = SegmentMeta { n_added_fields: 1, ..example().segments[0] };

@@ -26,6 +26,7 @@
 //! dims = 384           # numbers of each; vector only
 //! metric = "cosine"    # cosine | dot | l2; default cosine, vector only
 //! values = "f32"       # f32 | f16 | i8 | bits; numbers that are kept; default f32, vector only
+//! codes = "i8"         # i8 | none; what walks over a graph compare; default i8 of f32 and f16, none of others; vector only
 //! graph = "auto"       # auto | none; default auto: segments of many vectors have one; vector only
 //! [fields."brand.text"]
 //! type = "text"
@@ -253,7 +254,7 @@ impl File<'_> {
                 // Read by others.
                 key if settings_file::KEYS_OF_FIELDS.contains(&key) => {}
                 _ => {
-                    let known = "type, stored, many, copy_of, null_words, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, normalizer, scale, separator, zone, dims, metric, values, graph, column, from, date_format, decimal_comma, thousands_comma or split";
+                    let known = "type, stored, many, copy_of, null_words, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, normalizer, scale, separator, zone, dims, metric, values, codes, graph, column, from, date_format, decimal_comma, thousands_comma or split";
                     return Err(self.unknown(span, key, known));
                 }
             }

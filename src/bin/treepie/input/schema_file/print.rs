@@ -4,7 +4,7 @@ use std::{collections::HashMap, fmt::Write};
 
 use treepie::schema::{
     Detail, EMPTY_FIELD, Metric, NULL_FIELD, PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT,
-    VectorValues,
+    VectorParams, VectorValues,
 };
 use treepie::{Field, FieldKind, Schema};
 
@@ -104,6 +104,10 @@ fn print_all<'w>(
             }
             if params.values != VectorValues::default() {
                 let _ = writeln!(text, "values = \"{}\"", params.values.name());
+            }
+            let of_values = VectorParams::new(params.dims, params.metric).values(params.values);
+            if params.codes != of_values.codes {
+                let _ = writeln!(text, "codes = \"{}\"", params.codes.name());
             }
             if !params.graph {
                 text.push_str("graph = \"none\"\n");

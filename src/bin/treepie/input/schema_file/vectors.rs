@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use toml::de::DeValue;
-use treepie::schema::{Metric, VECTOR_DIMS_MAX, VectorParams, VectorValues};
+use treepie::schema::{Metric, VECTOR_DIMS_MAX, VectorCodes, VectorParams, VectorValues};
 use treepie::{Error, FieldKind};
 
 use super::File;
@@ -29,6 +29,10 @@ impl File<'_> {
                 let values = self.named(key, value, &span, &all, VectorValues::name)?;
                 keys.values = Some((values, span));
             }
+            "codes" => {
+                let codes = self.named(key, value, &span, &VectorCodes::ALL, VectorCodes::name)?;
+                keys.codes = Some((codes, span));
+            }
             _ => keys.graph = Some((self.graph(value, &span)?, span)),
         }
         Ok(())
@@ -39,7 +43,7 @@ impl File<'_> {
         &self,
         kind: FieldKind,
         (name, span): (&str, &Range<usize>),
-        VectorKeys { dims, metric, values, graph }: VectorKeys,
+        VectorKeys { dims, metric, values, codes, graph }: VectorKeys,
     ) -> Result<FieldKind, Error> {
         if let FieldKind::Vector(_) = kind {
             let Some((dims, _)) = dims else {
@@ -51,13 +55,23 @@ impl File<'_> {
             let metric = metric.map_or(Metric::default(), |(metric, _)| metric);
             let values = values.map_or(VectorValues::default(), |(values, _)| values);
             let graph = graph.is_none_or(|(graph, _)| graph);
-            let params = VectorParams::new(dims, metric).values(values).graph(graph);
+            let mut params = VectorParams::new(dims, metric).values(values).graph(graph);
+            if let Some((codes, span)) = codes {
+                if codes != VectorCodes::None && params.codes == VectorCodes::None {
+                    return Err(self
+                        .wrong(span)
+                        .expected(format!("none for 'codes' where values = \"{}\"", values.name()))
+                        .found(format!("'{}'", codes.name())));
+                }
+                params = params.codes(codes);
+            }
             return Ok(FieldKind::Vector(params));
         }
         let first = [
             dims.map(|(_, span)| ("dims", span)),
             metric.map(|(_, span)| ("metric", span)),
             values.map(|(_, span)| ("values", span)),
+            codes.map(|(_, span)| ("codes", span)),
             graph.map(|(_, span)| ("graph", span)),
         ];
         match first.into_iter().flatten().next() {
@@ -120,9 +134,11 @@ mod tests {
 
     #[test]
     fn fields_of_vectors_are_read_and_printed() {
-        let text = "[fields.v]\ntype = \"vector\"\ndims = 384\n\
+        let text = "[fields.v]\ntype = \"vector\"\ndims = 384\ncodes = \"none\"\n\
                     [fields.w]\ntype = \"vector\"\ndims = 2\nmetric = \"l2\"\nvalues = \"bits\"\ngraph = \"none\"\nstored = false\nmany = true\n";
-        let of = |dims, metric| FieldKind::Vector(VectorParams::new(dims, metric));
+        let of = |dims, metric| {
+            FieldKind::Vector(VectorParams::new(dims, metric).codes(VectorCodes::None))
+        };
         let w = VectorParams::new(2, Metric::L2).values(VectorValues::Bits).graph(false);
         let w = FieldKind::Vector(w);
         let w = Field::new("w", w).stored(false).many(true);
@@ -175,7 +191,15 @@ mod tests {
                 "type = \"vector\"\ndims = 8\nanalyzer = \"default\"",
                 "'analyzer' in text fields only",
             ),
-            ("type = \"vector\"\ndims = 8\ncodes = \"i8\"", "found 'codes' (line 4)"),
+            (
+                "type = \"vector\"\ndims = 8\ncodes = \"pq\"",
+                "one of i8, none for 'codes', found 'pq' (line 4)",
+            ),
+            (
+                "type = \"vector\"\ndims = 8\nvalues = \"bits\"\ncodes = \"i8\"",
+                "none for 'codes' where values = \"bits\", found 'i8' (line 5)",
+            ),
+            ("type = \"text\"\ncodes = \"none\"", "'codes' in vector fields only"),
             ("type = \"vector\"\ndims = 8\n[index]\nkey = \"v\"", "a vector field"),
             (
                 "type = \"vector\"\ndims = 8\n[index]\ndefault_fields = [\"v\"]",
