@@ -76,12 +76,12 @@ impl SearchPlan<'_> {
         self.branches.iter_mut().try_for_each(SearchPlan::measure_recall)
     }
 
-    /// Calls `visit` with the plan of what matches, if there is one, and those of the branches.
+    /// Calls `visit` with the plan of what each branch matches, then with that of what matches in all, if it is planned.
     pub(crate) fn each_plan<'p>(&'p self, visit: &mut impl FnMut(&'p Plan<'_>)) {
+        self.branches.iter().for_each(|branch| branch.each_plan(visit));
         if let Matching::Planned(execution) = &self.matching {
             visit(execution.plan());
         }
-        self.branches.iter().for_each(|branch| branch.each_plan(visit));
     }
 }
 
