@@ -98,10 +98,11 @@ impl Numbers for Bits {
 
     #[inline(always)]
     fn widened(bytes: &Self::Bytes) -> [f32; LANES] {
-        let bits = u32::from(u16::from_be_bytes(*bytes));
+        let [first, second] = *bytes;
+        let bits = u32::from(first) << 8 | u32::from(second);
         let mut widened = [0.0; LANES];
-        for lane in 0..LANES {
-            widened[lane] = if bits & (1 << (LANES - 1 - lane)) != 0 { 1.0 } else { 0.0 };
+        for (lane, to) in widened.iter_mut().enumerate() {
+            *to = if bits & (1 << (LANES - 1 - lane)) != 0 { 1.0 } else { 0.0 };
         }
         widened
     }

@@ -65,7 +65,7 @@ impl Partition {
                 let chosen = chosen.iter().flatten().enumerate();
                 let own = chosen.filter(|(_, leader)| usize::from(**leader) == nth);
                 let member = |at: usize| {
-                    let is_first = at % fan == 0;
+                    let is_first = at.is_multiple_of(fan);
                     (at / fan) as u32 | if is_first { FIRST } else { 0 }
                 };
                 let members = own.map(|(at, _)| member(at)).collect();
