@@ -14,7 +14,11 @@ pub(crate) trait Numbers {
     /// Number of these bytes.
     const LEN: usize;
 
-    fn widened(bytes: &Self::Bytes) -> [f32; LANES];
+    /// The bytes of a row by as many numbers; a rest is left out.
+    fn chunks(row: &[u8]) -> &[Self::Bytes];
+
+    /// The number of a lane, of 32 bits.
+    fn widened(bytes: &Self::Bytes, lane: usize) -> f32;
 }
 
 /// Numbers of 32 bits.
@@ -38,13 +42,13 @@ impl Numbers for F32 {
     const LEN: usize = 4 * LANES;
 
     #[inline(always)]
-    fn widened(bytes: &Self::Bytes) -> [f32; LANES] {
-        let (numbers, _) = bytes.as_chunks();
-        let mut widened = [0.0; LANES];
-        for lane in 0..LANES {
-            widened[lane] = f32::from_le_bytes(numbers[lane]);
-        }
-        widened
+    fn chunks(row: &[u8]) -> &[Self::Bytes] {
+        row.as_chunks().0
+    }
+
+    #[inline(always)]
+    fn widened(bytes: &Self::Bytes, lane: usize) -> f32 {
+        f32::from_le_bytes(bytes.as_chunks().0[lane])
     }
 }
 
@@ -53,13 +57,13 @@ impl Numbers for F16 {
     const LEN: usize = 2 * LANES;
 
     #[inline(always)]
-    fn widened(bytes: &Self::Bytes) -> [f32; LANES] {
-        let (numbers, _) = bytes.as_chunks();
-        let mut widened = [0.0; LANES];
-        for lane in 0..LANES {
-            widened[lane] = of_f16(u16::from_le_bytes(numbers[lane]));
-        }
-        widened
+    fn chunks(row: &[u8]) -> &[Self::Bytes] {
+        row.as_chunks().0
+    }
+
+    #[inline(always)]
+    fn widened(bytes: &Self::Bytes, lane: usize) -> f32 {
+        of_f16(u16::from_le_bytes(bytes.as_chunks().0[lane]))
     }
 }
 
@@ -83,12 +87,13 @@ impl Numbers for I8 {
     const LEN: usize = LANES;
 
     #[inline(always)]
-    fn widened(bytes: &Self::Bytes) -> [f32; LANES] {
-        let mut widened = [0.0; LANES];
-        for lane in 0..LANES {
-            widened[lane] = f32::from(bytes[lane].cast_signed());
-        }
-        widened
+    fn chunks(row: &[u8]) -> &[Self::Bytes] {
+        row.as_chunks().0
+    }
+
+    #[inline(always)]
+    fn widened(bytes: &Self::Bytes, lane: usize) -> f32 {
+        f32::from(bytes[lane].cast_signed())
     }
 }
 
@@ -97,14 +102,15 @@ impl Numbers for Bits {
     const LEN: usize = LANES / 8;
 
     #[inline(always)]
-    fn widened(bytes: &Self::Bytes) -> [f32; LANES] {
+    fn chunks(row: &[u8]) -> &[Self::Bytes] {
+        row.as_chunks().0
+    }
+
+    #[inline(always)]
+    fn widened(bytes: &Self::Bytes, lane: usize) -> f32 {
         let [first, second] = *bytes;
         let bits = u32::from(first) << 8 | u32::from(second);
-        let mut widened = [0.0; LANES];
-        for (lane, to) in widened.iter_mut().enumerate() {
-            *to = if bits & (1 << (LANES - 1 - lane)) != 0 { 1.0 } else { 0.0 };
-        }
-        widened
+        if bits & (1 << (LANES - 1 - lane)) != 0 { 1.0 } else { 0.0 }
     }
 }
 
@@ -126,25 +132,27 @@ fn total(mut sums: [f32; LANES]) -> f32 {
 fn sum<N: Numbers>(query: &[f32], row: &[u8], of: impl Fn(f32, f32) -> f32) -> f32 {
     let (of_query, rest_of_query) = query.as_chunks::<LANES>();
     let mut sums = [0.0; LANES];
-    for (a, b) in of_query.iter().zip(row.chunks_exact(N::LEN)) {
-        let Ok(b) = N::Bytes::try_from(b) else { break };
-        let b = N::widened(&b);
+    // The first numbers of all lanes, then the second: each is added before the sums are used otherwise, or the compiler takes some
+    // lanes apart.
+    let add = |sums: &mut [f32; LANES], a: &[f32; LANES], b: &N::Bytes| {
         for lane in 0..LANES {
-            sums[lane] += of(a[lane], b[lane]);
+            sums[lane] += of(a[lane], N::widened(b, lane));
         }
+    };
+    for (a, b) in of_query.iter().zip(N::chunks(row)) {
+        add(&mut sums, a, b);
     }
     if !rest_of_query.is_empty()
         && let Some(rest_of_row) = row.get(of_query.len() * N::LEN..)
     {
-        let mut last = [0; 4 * LANES];
-        let len = rest_of_row.len().min(N::LEN);
-        last[..len].copy_from_slice(&rest_of_row[..len]);
-        let n = (len * LANES / N::LEN).min(rest_of_query.len());
-        if let Ok(last) = N::Bytes::try_from(&last[..N::LEN]) {
-            let b = N::widened(&last);
-            for lane in 0..n {
-                sums[lane] += of(rest_of_query[lane], b[lane]);
-            }
+        // Zeros behind the last number add nothing.
+        let (mut a, mut b) = ([0.0; LANES], [0; 4 * LANES]);
+        let n = (rest_of_row.len() * LANES / N::LEN).min(rest_of_query.len());
+        let len = (n * N::LEN).div_ceil(LANES);
+        a[..n].copy_from_slice(&rest_of_query[..n]);
+        b[..len].copy_from_slice(&rest_of_row[..len]);
+        if let Some(b) = N::chunks(&b).first() {
+            add(&mut sums, &a, b);
         }
     }
     total(sums)
