@@ -290,7 +290,7 @@ fn files_that_do_not_fit_leave_no_index_behind() {
         ("two.jsonl", "v=wide.npy", &["wide.npy", "rows of 2 numbers", "rows of 3"]),
         ("two.jsonl", "v=flat.npy", &["flat.npy", "the shape (4,)"]),
         ("two.jsonl", "v=nan.npy", &["nan.npy", "row 2", "NaN, number 2 of 2"]),
-        ("two.jsonl", "v=whole.npy", &["whole.npy", "<f4, <f2 or <f8, found <i4"]),
+        ("two.jsonl", "v=whole.npy", &["whole.npy", "|u1 or |b1, found <i4"]),
         ("two.jsonl", "v=columns.npy", &["columns.npy", "column by column (fortran_order)"]),
         ("two.jsonl", "v=many.fvecs", &["many.fvecs", "each of 2 documents, found more rows"]),
         ("two.jsonl", "v=few.fvecs", &["few.fvecs", "found 1 rows, and more documents"]),
