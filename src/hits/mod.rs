@@ -147,11 +147,12 @@ pub struct Hit {
     pub fields: Fields,
 }
 
-/// Similarity of a document to a vector that [neighbours](crate::Query::nearest) were looked for of.
+/// Similarity of a document to a vector that [neighbours](crate::query::Query::nearest) were looked for of.
 ///
 /// ```
 /// # use treepie::schema::{Metric, VectorParams};
-/// # use treepie::{Document, Index, Query, Schema};
+/// # use treepie::query::Query;
+/// # use treepie::{Document, Index, Schema};
 /// # let index = Index::in_memory(Schema::builder().vector("v", VectorParams::new(2, Metric::L2)).build()?);
 /// # let mut writer = index.writer()?;
 /// writer.add(Document::new().with("v", vec![3.0, 4.0]))?;
