@@ -180,7 +180,7 @@ kernel! {
 }
 
 kernel! {
-    /// Ones that two rows of bits have in common, and those of the second: what [`dot_and_square`] returns of them.
+    /// Ones that two rows of bits have in common, and those of the second: what [`dot_and_square()`] returns of them.
     ones_in_common(bits: &[u8], row: &[u8]) -> (u32, u32) {
         let (words, rest) = bits.as_chunks();
         let (of_row, rest_of_row) = row.as_chunks();
