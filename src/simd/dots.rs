@@ -132,8 +132,7 @@ fn total(mut sums: [f32; LANES]) -> f32 {
 fn sum<N: Numbers>(query: &[f32], row: &[u8], of: impl Fn(f32, f32) -> f32) -> f32 {
     let (of_query, rest_of_query) = query.as_chunks::<LANES>();
     let mut sums = [0.0; LANES];
-    // The first numbers of all lanes, then the second: each is added before the sums are used otherwise, or the compiler takes some
-    // lanes apart.
+    // One form for whole steps and for the rest, or the compiler takes the lanes apart.
     let add = |sums: &mut [f32; LANES], a: &[f32; LANES], b: &N::Bytes| {
         for lane in 0..LANES {
             sums[lane] += of(a[lane], N::widened(b, lane));
