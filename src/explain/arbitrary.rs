@@ -208,6 +208,8 @@ impl Bytes<'_> {
             vectors: self.maybe(|of| VectorCounts {
                 candidates: of.number(),
                 compared: of.number(),
+                rescored: of.number(),
+                proved_out: of.number(),
                 hops: of.number(),
                 distances: of.number(),
                 switched: of.number(),

@@ -241,6 +241,8 @@ mod tests {
             vectors: Some(VectorCounts {
                 candidates: number(),
                 compared: number(),
+                rescored: number(),
+                proved_out: number(),
                 hops: number(),
                 distances: number(),
                 switched: number(),

@@ -171,7 +171,7 @@ json_objects! {
     ContainerCounts { must array, must bitmap, must run, must skipped, }
     TermCounts { must visited, must expanded, must cut, }
     VectorCounts {
-        must candidates, must compared, full hops, full distances, full switched,
+        must candidates, must compared, full rescored, full proved_out, full hops, full distances, full switched,
         full exhausted, told ended, full nearest, full recalled,
     }
     PositionCounts { must candidates, must positions, }

@@ -231,6 +231,8 @@ impl Page<'_> {
             if counts.hops > 0 {
                 let hops = number_of(counts.hops, "hop");
                 parts.push(plain(number_of(counts.distances, "code") + " in " + &hops));
+                let (rescored, out) = (grouped(counts.rescored), grouped(counts.proved_out));
+                parts.push(plain(format!("{rescored} rescored, {out} proved out")));
             }
             let given_up = || number_of(counts.switched, "walk") + " given up";
             if let Some(recall) = counts.recall() {

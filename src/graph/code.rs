@@ -12,6 +12,12 @@
 //! A greater product is no smaller distance: the longest vectors are near to all. A graph is built as if vectors had one number
 //! more, that makes all as long as the longest; the nearest of them by distance have the greatest products then. Walks compare
 //! products.
+//!
+//! # Bounds
+//!
+//! What rounding takes from one number of a vector and adds to another has no order, so it mostly cancels out in a sum over all:
+//! by Hoeffding's inequality one side of an inner product is off by more than [`RANGES`] times the root of the sum of the squares of
+//! the ranges at most 3 times of 10,000. The bound that always holds, half a step in each number, is many times that.
 
 use super::spill::SpilledBytes;
 use crate::schema::Metric;
@@ -20,6 +26,11 @@ use crate::simd::prefetch::prefetch;
 
 /// Greatest number of a code.
 const GREATEST: f64 = 127.0;
+
+/// Root of summed squared ranges that a product is taken to be off by at the most.
+const RANGES: f64 = 2.0;
+/// Part of summed squared lengths that sums of 32 bits are taken to be off by at the most.
+const ROUNDED: f64 = 1e-6;
 
 /// Measures of the vector that a code stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -89,6 +100,19 @@ impl Target {
     pub(crate) fn distance(&self, code: &[u8], measures: Measures) -> f32 {
         let product = dot(&self.code, self.sum, code);
         distance(self.metric, self.measures, measures, product)
+    }
+
+    /// The least distance that the vector of a code may have, given [that of the code](Self::distance).
+    pub(crate) fn least_distance(&self, distance: f32, measures: Measures) -> f32 {
+        let squares = [self.measures, measures].map(|it| f64::from(it.square));
+        let steps = [self.measures, measures].map(|it| f64::from(it.scale).powi(2));
+        let distance = f64::from(distance);
+        let off = match self.metric {
+            Metric::Dot => RANGES * (squares[0] * steps[1] + squares[1] * steps[0]).sqrt(),
+            // Each number of the difference of both is off by a step of each.
+            _ => 2.0 * RANGES * (distance.max(0.0) * (steps[0] + steps[1])).sqrt(),
+        };
+        (distance - off - ROUNDED * (squares[0] + squares[1])) as f32
     }
 }
 

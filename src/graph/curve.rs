@@ -3,14 +3,20 @@
 //! Vectors of the graph are looked for as if they were not in it: walks do not come to them. Whatever led to one leads to the nearest
 //! of those that it leads to instead, since a graph without it would have a link there, too.
 //!
+//! Walks over a graph of a few thousand vectors that have [codes of a bit](super::bit_code) compare these, and what they keep is
+//! compared by codes of a byte a number as a search compares vectors: as long as the bound of a code does not prove that it is
+//! farther than the nearest so far.
+//!
 //! The true nearest are found by comparing all, many vectors at a time.
 
+use super::bit_code::{BitCodes, BitTarget};
 use super::code::{Codes, Target, distance};
 use super::crew;
 use super::hash::hash_of_code;
 use super::walk::{Counts, Nodes, Scratch, walk};
 use super::{Graph, enter};
 use crate::error::Result;
+use crate::format::graph::bit_codes::code_of_row;
 use crate::simd::codes::{GROUP_OF_STRIP, STRIP, Tile, pack, pack_into, tile};
 use rayon::ThreadPool;
 use std::sync::Arc;
@@ -42,6 +48,8 @@ struct Others<'g> {
     codes: &'g Codes,
     graph: &'g Graph,
     target: &'g Target,
+    /// Codes that the walk compares, if they are others, and the target by these.
+    bits: Option<(&'g BitCodes, BitTarget)>,
     without: u32,
 }
 
@@ -61,11 +69,14 @@ impl Nodes for Others<'_> {
     }
 
     fn distance(&mut self, node: u32) -> Result<f32> {
-        Ok(self.distance_of(node))
+        Ok(self.walked_distance(node))
     }
 
     fn prefetch(&mut self, node: u32) {
-        self.codes.prefetch(self.graph.order[node as usize]);
+        match &self.bits {
+            Some((codes, _)) => codes.prefetch(node),
+            None => self.codes.prefetch(self.graph.order[node as usize]),
+        }
     }
 }
 
@@ -73,6 +84,36 @@ impl Others<'_> {
     fn distance_of(&self, node: u32) -> f32 {
         let at = self.graph.order[node as usize];
         self.target.distance(self.codes.code(at), self.codes.measures(at))
+    }
+
+    /// Distance by the codes that the walk compares.
+    fn walked_distance(&self, node: u32) -> f32 {
+        match &self.bits {
+            Some((codes, target)) => target.distance_of_row(codes.row(node)),
+            None => self.distance_of(node),
+        }
+    }
+
+    /// Distances of the nearest that a search returns which kept what a walk has kept.
+    fn returned(&self, scratch: &Scratch) -> Vec<f32> {
+        let Some((codes, target)) = &self.bits else {
+            return scratch.nearest().take(CURVE_NEAREST).map(|(_, distance)| distance).collect();
+        };
+        let least = |(node, distance)| {
+            let code = code_of_row(codes.row(node));
+            (code.map_or(distance, |code| target.least_distance(distance, code)), node)
+        };
+        let mut kept: Vec<(f32, u32)> = scratch.nearest().map(least).collect();
+        kept.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut nearest = vec![];
+        for (least, node) in kept {
+            // As there is none yet, nothing is greater.
+            if least > last_of(&nearest) {
+                break;
+            }
+            insert(&mut nearest, self.distance_of(node));
+        }
+        nearest
     }
 
     /// The nearest of those that the missing node leads to, for a node that led to it.
@@ -93,14 +134,14 @@ impl Others<'_> {
         let Memory { scratch, entries } = memory;
         let levels = &self.graph.upper;
         let mut counts =
-            enter(levels, self.n_nodes(), |node| Ok(self.distance_of(node)), scratch, entries)?;
+            enter(levels, self.n_nodes(), |node| Ok(self.walked_distance(node)), scratch, entries)?;
         entries.retain(|node| *node != self.without);
         if entries.is_empty() {
             entries.extend(self.graph.links.of_node(self.without));
         }
         counts += walk(self, entries, usize::from(ef), scratch)?;
-        let nearest = scratch.nearest().take(CURVE_NEAREST);
-        Ok((nearest.filter(|(_, distance)| *distance <= farthest).count(), counts))
+        let nearest = self.returned(scratch).into_iter();
+        Ok((nearest.filter(|distance| *distance <= farthest).count(), counts))
     }
 }
 
@@ -110,7 +151,7 @@ struct Memory {
     entries: Vec<u32>,
 }
 
-/// The curve of a graph: a point for each of [`CURVE_EFS`].
+/// The curve of a graph, which walks go over by codes of bits if it has some: a point for each of [`CURVE_EFS`].
 ///
 /// # Errors
 ///
@@ -118,14 +159,15 @@ struct Memory {
 pub(crate) fn curve(
     codes: &Arc<Codes>,
     graph: &Arc<Graph>,
+    bits: Option<&Arc<BitCodes>>,
     pool: Option<&ThreadPool>,
 ) -> Result<Vec<CurvePoint>> {
     let samples = samples(codes, graph);
     let n_samples = samples.len();
     let farthest = farthest(codes, samples.iter().map(|node| graph.order[*node as usize]), pool)?;
-    let (codes, graph) = (Arc::clone(codes), Arc::clone(graph));
+    let (codes, graph, bits) = (Arc::clone(codes), Arc::clone(graph), bits.cloned());
     let of_samples = crew::map(pool, n_samples, move |nth, _| {
-        of_sample(&codes, &graph, samples[nth], farthest[nth])
+        of_sample((&codes, bits.as_deref()), &graph, samples[nth], farthest[nth])
     })?;
     let mut totals = [(0, 0, Counts::default()); CURVE_EFS.len()];
     for of_sample in of_samples {
@@ -240,15 +282,17 @@ fn farthest(
 
 /// True nearest of a node that walks find, how many there are, and their work, by point of the curve.
 fn of_sample(
-    codes: &Codes,
+    (codes, bits): (&Codes, Option<&BitCodes>),
     graph: &Graph,
     node: u32,
     farthest: Option<f32>,
 ) -> Result<Vec<(usize, usize, Counts)>> {
     let Some(farthest) = farthest else { return Ok(vec![]) };
     let at = graph.order[node as usize];
-    let target = Target::of_code(codes.metric(), codes.code(at), codes.measures(at));
-    let mut others = Others { codes, graph, target: &target, without: node };
+    let (metric, code, measures) = (codes.metric(), codes.code(at), codes.measures(at));
+    let target = Target::of_code(metric, code, measures);
+    let bits = bits.map(|it| (it, BitTarget::of_code(metric, &it.frame, code, measures)));
+    let mut others = Others { codes, graph, target: &target, bits, without: node };
     let n_nearest = CURVE_NEAREST.min(others.n_nodes() - 1);
     let mut memory = Memory::default();
     let mut points = vec![];
@@ -289,7 +333,7 @@ mod tests {
     fn recall_and_cost_grow_with_what_walks_keep() {
         let codes = codes(2_000);
         let graph = Arc::new(build(&codes, &Tuning::DEFAULT, None, &Room::unlimited()).unwrap());
-        let points = curve(&codes, &graph, None).unwrap();
+        let points = curve(&codes, &graph, None, None).unwrap();
         assert_eq!(points.len(), CURVE_EFS.len());
         assert!(
             points
@@ -298,7 +342,7 @@ mod tests {
         );
         assert!(points[0].recall > 5_000 && points[11].recall > 9_900, "{points:?}");
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-        assert_eq!(curve(&codes, &graph, Some(&pool)).unwrap(), points);
+        assert_eq!(curve(&codes, &graph, None, Some(&pool)).unwrap(), points);
     }
 
     #[test]
@@ -327,7 +371,7 @@ mod tests {
             let codes = codes(n);
             let graph =
                 Arc::new(build(&codes, &Tuning::DEFAULT, None, &Room::unlimited()).unwrap());
-            let points = curve(&codes, &graph, None).unwrap();
+            let points = curve(&codes, &graph, None, None).unwrap();
             assert!(points.iter().all(|point| point.recall <= 10_000), "{n}: {points:?}");
             assert_eq!(points[11].recall, 10_000, "{n}");
         }

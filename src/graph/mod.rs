@@ -8,6 +8,7 @@
 //!
 //! Above the nodes are [levels](Level) of a few of them, in which the walk looks for where to enter.
 
+pub(crate) mod bit_code;
 pub(crate) mod build;
 pub(crate) mod code;
 mod crew;

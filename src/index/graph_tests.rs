@@ -22,9 +22,9 @@ use crate::writer::{MergePolicy, SegmentOutcome, WriterOptions};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const DIMS: usize = 16;
+pub(super) const DIMS: usize = 16;
 
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
     fn below(&mut self, n: u64) -> u64 {
@@ -33,7 +33,7 @@ impl Random {
     }
 
     /// A vector near one of some centres.
-    fn vector(&mut self) -> Vec<f32> {
+    pub(super) fn vector(&mut self) -> Vec<f32> {
         let centre = self.below(20);
         let of_centre = |n: u64| ((centre * 7 + n * 13) % 11) as f32 - 5.0;
         (0..DIMS as u64).map(|n| of_centre(n) + self.below(1_000) as f32 / 250.0).collect()
@@ -58,11 +58,11 @@ struct Row {
     vectors: Vec<Vec<f32>>,
 }
 
-struct Case {
-    params: VectorParams,
+pub(super) struct Case {
+    pub(super) params: VectorParams,
     rows: BTreeMap<String, Row>,
-    index: Index,
-    storage: Arc<MemoryStorage>,
+    pub(super) index: Index,
+    pub(super) storage: Arc<MemoryStorage>,
 }
 
 fn schema(params: VectorParams, many: bool) -> Schema {
@@ -88,7 +88,7 @@ impl Case {
     }
 
     /// Documents of vectors of some kind.
-    fn of(
+    pub(super) fn of(
         params: VectorParams,
         many: bool,
         n_docs: u64,
@@ -211,7 +211,7 @@ impl Case {
         recalls
     }
 
-    fn verify(&self) {
+    pub(super) fn verify(&self) {
         let snapshot = Snapshot::open(&*self.storage).unwrap();
         for segment in snapshot.readers() {
             assert_eq!(verify::verify(segment, |error| panic!("{error}")), 0);
@@ -221,7 +221,7 @@ impl Case {
     }
 }
 
-fn one_thread() -> WriterOptions {
+pub(super) fn one_thread() -> WriterOptions {
     WriterOptions::new().threads(1)
 }
 
@@ -245,9 +245,12 @@ fn the_nearest_are_found_under_all_filters() {
 
 #[test]
 fn the_nearest_are_found_in_numbers_of_all_kinds_by_codes_or_without() {
-    let (with, without) = (VectorCodes::I8, VectorCodes::None);
+    let (with, bits, without) = (VectorCodes::I8, VectorCodes::B1, VectorCodes::None);
     for (values, codes, metric, many) in [
         (VectorValues::F32, without, Metric::L2, false),
+        (VectorValues::F32, bits, Metric::L2, false),
+        (VectorValues::F32, bits, Metric::Cosine, true),
+        (VectorValues::F16, bits, Metric::Dot, false),
         (VectorValues::F16, with, Metric::Cosine, true),
         (VectorValues::F16, without, Metric::Dot, false),
         (VectorValues::I8, without, Metric::Cosine, false),
@@ -262,7 +265,7 @@ fn the_nearest_are_found_in_numbers_of_all_kinds_by_codes_or_without() {
         let snapshot = Snapshot::open(&*case.storage).unwrap();
         let has_codes =
             |file: &file::SegmentFile| file.section(Some(FieldId(0)), SectionKind::CODES).is_some();
-        assert!(snapshot.readers().all(|it| has_codes(it.file()) == (codes == with)));
+        assert!(snapshot.readers().all(|it| has_codes(it.file()) == (codes != without)));
         let recalls = case.check(6);
         let mean = recalls.iter().map(|it| it.1).sum::<f64>() / recalls.len() as f64;
         assert!(mean >= 0.95, "{params:?}: {recalls:?}");
@@ -273,7 +276,7 @@ fn the_nearest_are_found_in_numbers_of_all_kinds_by_codes_or_without() {
 }
 
 /// Counts of the operator that looks for neighbours.
-fn counts(node: &ExplainNode) -> Option<VectorCounts> {
+pub(super) fn counts(node: &ExplainNode) -> Option<VectorCounts> {
     let own = node.actual.as_ref().and_then(|actual| actual.vectors);
     own.or_else(|| node.children.iter().find_map(counts))
 }
@@ -326,10 +329,16 @@ fn graphs_are_of_the_same_bytes_with_any_threads_and_merged_or_not() {
 /// Fields of these tests have a thousandth of the memory, so that the least does not hold a graph.
 #[test]
 fn memory_threads_and_instructions_do_not_show() {
-    for (metric, many) in [(Metric::Cosine, false), (Metric::Dot, false), (Metric::L2, true)] {
+    for (metric, codes, many) in [
+        (Metric::Cosine, VectorCodes::I8, false),
+        (Metric::Dot, VectorCodes::I8, false),
+        (Metric::L2, VectorCodes::I8, true),
+        (Metric::Dot, VectorCodes::B1, true),
+    ] {
+        let params = VectorParams::new(DIMS as u16, metric).codes(codes);
         let built = |threads: usize, memory: usize| {
             let options = || WriterOptions::new().threads(threads).memory_bytes(memory);
-            let case = Case::new(metric, many, 600, 1, options);
+            let case = Case::of(params, many, 600, 1, options);
             let names = case.storage.list().unwrap().into_iter().map(|entry| entry.name);
             assert_eq!(names.filter(|name| name.starts_with(".run")).count(), 0);
             sections(&case)
@@ -371,8 +380,13 @@ fn built_at_once(case: Case) -> Case {
 
 #[test]
 fn merged_graphs_are_those_built_at_once() {
-    for (metric, many) in [(Metric::Cosine, true), (Metric::L2, false)] {
-        let case = Case::new(metric, many, 1_000, 4, one_thread);
+    for (metric, codes, many) in [
+        (Metric::Cosine, VectorCodes::I8, true),
+        (Metric::L2, VectorCodes::I8, false),
+        (Metric::Cosine, VectorCodes::B1, false),
+    ] {
+        let params = VectorParams::new(DIMS as u16, metric).codes(codes);
+        let case = Case::of(params, many, 1_000, 4, one_thread);
         case.index.writer_with(WriterOptions::new().threads(2)).unwrap().merge().unwrap();
         let merged = sections(&case);
         assert!(sections(&built_at_once(case)) == merged, "{metric:?}");
@@ -408,8 +422,14 @@ fn graphs_after_many_rounds_of_changes_are_those_built_at_once() {
 /// Deleted documents are in the way of walks until they are merged away.
 #[test]
 fn the_nearest_are_found_where_half_is_deleted() {
-    for (metric, many) in [(Metric::Cosine, false), (Metric::L2, false), (Metric::Dot, true)] {
-        let mut case = Case::new(metric, many, 3_000, 1, one_thread);
+    for (metric, codes, many) in [
+        (Metric::Cosine, VectorCodes::I8, false),
+        (Metric::L2, VectorCodes::I8, false),
+        (Metric::Dot, VectorCodes::I8, true),
+        (Metric::L2, VectorCodes::B1, false),
+    ] {
+        let params = VectorParams::new(DIMS as u16, metric).codes(codes);
+        let mut case = Case::of(params, many, 3_000, 1, one_thread);
         let mut writer = case.index.writer_with(one_thread()).unwrap();
         let mut random = Random(1);
         let all: Vec<String> = case.rows.keys().cloned().collect();
@@ -432,15 +452,15 @@ fn the_nearest_are_found_where_half_is_deleted() {
     }
 }
 
-struct Forged {
-    index: Index,
+pub(super) struct Forged {
+    pub(super) index: Index,
     storage: Arc<MemoryStorage>,
 }
 
-type Sections = Vec<(SectionEntry, Vec<u8>)>;
+pub(super) type Sections = Vec<(SectionEntry, Vec<u8>)>;
 
 /// An index whose only segment has other sections, all with right checksums.
-fn forged(case: &Case, alter: impl FnOnce(&mut Sections)) -> Forged {
+pub(super) fn forged(case: &Case, alter: impl FnOnce(&mut Sections)) -> Forged {
     let snapshot = Snapshot::open(&*case.storage).unwrap();
     let segment = snapshot.readers().next().unwrap();
     let read = |entry: &SectionEntry| {
@@ -482,7 +502,7 @@ fn forged(case: &Case, alter: impl FnOnce(&mut Sections)) -> Forged {
 }
 
 /// All that is wrong with an index.
-fn damage(of: &Forged) -> String {
+pub(super) fn damage(of: &Forged) -> String {
     let snapshot = Snapshot::open(&*of.storage).unwrap();
     let mut all = String::new();
     for segment in snapshot.readers() {
@@ -491,7 +511,11 @@ fn damage(of: &Forged) -> String {
     all
 }
 
-fn change(sections: &mut Sections, kind: SectionKind, change: impl FnOnce(&mut Vec<u8>)) {
+pub(super) fn change(
+    sections: &mut Sections,
+    kind: SectionKind,
+    change: impl FnOnce(&mut Vec<u8>),
+) {
     let section = sections.iter_mut().find(|(entry, _)| entry.kind == kind).unwrap();
     change(&mut section.1);
 }
@@ -499,11 +523,11 @@ fn change(sections: &mut Sections, kind: SectionKind, change: impl FnOnce(&mut V
 #[test]
 fn forged_graphs_give_an_error_or_as_many_hits_as_there_are() {
     let params = VectorParams::new(DIMS as u16, Metric::L2);
-    let cases = [VectorCodes::I8, VectorCodes::None]
+    let cases = [VectorCodes::I8, VectorCodes::B1, VectorCodes::None]
         .map(|codes| Case::of(params.codes(codes), false, 500, 1, one_thread));
     let (mut random, mut n_errors, mut n_right) = (Random(9), 0, 0);
-    for nth in 0..1_000 {
-        let case = &cases[nth / 600];
+    for nth in 0..1_500 {
+        let case = &cases[nth / 550];
         let kind = SectionKind::GRAPH[nth % SectionKind::GRAPH.len()];
         if kind == SectionKind::CODES && case.params.codes == VectorCodes::None {
             continue;

@@ -4,6 +4,8 @@ mod options;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod bit_code_tests;
+#[cfg(test)]
 mod graph_tests;
 #[cfg(test)]
 mod vector_tests;

@@ -4,7 +4,7 @@ use super::neighbor::Neighbor;
 use crate::budget;
 use crate::error::Result;
 use crate::query::Neighbors;
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 /// Room that is made before anything is found.
@@ -24,6 +24,43 @@ pub(super) enum Best {
 pub(super) struct Kept {
     segment: usize,
     neighbor: Neighbor,
+}
+
+/// The greatest of some similarities.
+#[derive(Debug)]
+pub(super) struct NearestSoFar {
+    k: usize,
+    /// Numbers of their order, the least on top.
+    greatest: BinaryHeap<Reverse<i32>>,
+}
+
+impl NearestSoFar {
+    /// Keeps as many as `k`.
+    pub(super) fn new(k: usize) -> Self {
+        NearestSoFar { k, greatest: BinaryHeap::with_capacity(k.min(ROOM_MAX)) }
+    }
+
+    pub(super) fn offer(&mut self, similarity: f32) {
+        let ordered = Reverse(ordered(similarity.to_bits().cast_signed()));
+        if self.greatest.len() < self.k {
+            self.greatest.push(ordered);
+        } else if let Some(mut least) = self.greatest.peek_mut()
+            && ordered < *least
+        {
+            *least = ordered;
+        }
+    }
+
+    /// The least of them, if they are as many as are kept.
+    pub(super) fn least(&self) -> Option<f32> {
+        let Reverse(least) = self.greatest.peek().filter(|_| self.greatest.len() == self.k)?;
+        Some(f32::from_bits(ordered(*least).cast_unsigned()))
+    }
+}
+
+/// Bits of a number as a whole number that has its order, and the other way round.
+fn ordered(bits: i32) -> i32 {
+    bits ^ ((bits >> 31).cast_unsigned() >> 1).cast_signed()
 }
 
 impl Eq for Kept {}
@@ -59,6 +96,16 @@ impl Best {
         match self {
             Best::Nearest(k, _) => Some(*k),
             Best::Within(..) => None,
+        }
+    }
+
+    /// The least similarity of as many as are wanted: whatever has less is none of them.
+    pub(super) fn least(&self) -> Option<f32> {
+        match self {
+            Best::Nearest(k, heap) if heap.len() == *k => {
+                heap.peek().map(|farthest| farthest.neighbor.similarity)
+            }
+            _ => None,
         }
     }
 
@@ -98,5 +145,26 @@ impl Best {
         }
         segments.iter_mut().for_each(|found| found.sort_unstable_by_key(|it| it.doc));
         segments
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_least_of_the_greatest_is_known_once_there_are_enough(
+            similarities in prop::collection::vec(-2f32..2.0, 0..40), k in 1usize..12,
+        ) {
+            let (mut nearest, mut naive) = (NearestSoFar::new(k), vec![]);
+            for similarity in similarities {
+                nearest.offer(similarity);
+                naive.push(similarity);
+                naive.sort_by(|a, b| b.total_cmp(a));
+                prop_assert_eq!(nearest.least(), naive.get(k - 1).copied());
+            }
+        }
     }
 }

@@ -1,26 +1,29 @@
 //! Nearest vectors by the graph of a segment.
 //!
-//! A walk compares codes, or, without these, the first vector of each node; the documents that it comes to are compared by all their
-//! vectors.
+//! A walk compares codes, or, without these, the first vector of each node. The documents that it comes to are compared by all their
+//! vectors, those first whose codes allow the greatest similarity: as soon as that is less than what the last of the nearest so far
+//! has, no other is nearer, as far as the bounds of codes hold, and the vectors of these are not read.
 
+use super::best::NearestSoFar;
 use super::neighbor::Neighbor;
 use super::target::{Target, WalkTarget};
 use super::ways::{Choice, Way};
 use crate::budget::{self, ns};
 use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
-use crate::format::graph::codes::{Code, Codes, code_of_row};
+use crate::format::graph::codes::Codes;
 use crate::format::graph::links::Links;
 use crate::format::vectors::Vectors;
-use crate::graph::code::Measures;
 use crate::graph::walk::{Counts, Ended, Nodes, Scratch, Through, walk, walk_among};
 use crate::graph::{ENTRIES, TOP_NODES};
 use crate::segment::file::Section;
 use crate::segment::graph::FieldGraph;
 use crate::simd::prefetch::prefetch;
 use std::cell::Cell;
+use std::collections::HashSet;
 
-/// Documents beside those that are wanted which are compared by their vectors, since codes are not exact.
+/// Documents beside those that are wanted which are compared by their vectors where there are no codes with bounds: a node has one
+/// of its vectors compared, and others may be nearer.
 const BESIDE_WANTED: usize = 8;
 
 thread_local! {
@@ -47,60 +50,93 @@ pub(super) struct Walked {
     pub(super) found: Option<Vec<Neighbor>>,
     /// Vectors that were compared.
     pub(super) compared: u64,
+    /// Nodes whose vectors were not, as none of them can be among the nearest.
+    pub(super) proved_out: u64,
+}
+
+/// A node that a walk kept.
+#[derive(Clone, Copy, Debug)]
+struct Near {
+    node: u32,
+    /// The greatest similarity that its vectors may have; none where nothing bounds it.
+    greatest: Option<f32>,
+    distance: f32,
+}
+
+impl Near {
+    /// Number by which nodes are compared: the least first.
+    fn key(&self) -> f32 {
+        self.greatest.map_or(self.distance, |greatest| -greatest)
+    }
 }
 
 impl Among<'_, '_> {
-    /// Walks to `k` documents or some more; less than there are where walking took too long or came to too few.
-    pub(super) fn walk(&self, target: &Target, k: usize, choice: &Choice) -> Result<Walked> {
+    /// Walks to `k` documents or some more, of which those that are less similar than `least` may be left out; less than there are
+    /// where walking took too long or came to too few.
+    pub(super) fn walk(
+        &self,
+        target: &Target,
+        (k, least): (usize, Option<f32>),
+        choice: &Choice,
+    ) -> Result<Walked> {
         let n_nodes = self.graph.n_nodes() as usize;
         // No more nodes are kept than there are.
-        let held = Scratch::bytes(n_nodes) + 16 * u64::from(choice.ef).min(n_nodes as u64);
+        let kept = u64::from(choice.ef).min(n_nodes as u64);
+        let held = Scratch::bytes(n_nodes) + (16 + size_of::<Near>() as u64) * kept;
         budget::hold(held)?;
-        let walked = self.walk_held(target, k, choice);
+        let walked = self.walk_held(target, (k, least), choice);
         budget::release(held);
         walked
     }
 
-    fn walk_held(&self, target: &Target, k: usize, choice: &Choice) -> Result<Walked> {
+    fn walk_held(
+        &self,
+        target: &Target,
+        (k, least): (usize, Option<f32>),
+        choice: &Choice,
+    ) -> Result<Walked> {
         let (mut scratch, mut counts) = (SCRATCH.take(), Counts::default());
         let (mut near, mut all_ended) = (vec![], Ended::Beam);
-        for to in target.walked() {
-            let ended = self.walk_to(&to, choice, &mut counts, &mut scratch)?;
-            near.extend(scratch.nearest().map(|(node, distance)| (distance, node)));
+        let walks = target.walked(self.graph.codes.as_ref())?;
+        for to in &walks {
+            let mut nodes = NodesOf::of(self, to);
+            let ended = self.walk_to(&mut nodes, choice, &mut counts, &mut scratch)?;
+            for (node, distance) in scratch.nearest() {
+                near.push(Near { node, greatest: nodes.greatest(node, distance)?, distance });
+            }
             if ended != Ended::Beam {
                 all_ended = ended;
             }
         }
         SCRATCH.set(scratch);
-        near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let mut walked = Walked { counts, ended: all_ended, found: None, compared: 0 };
+        near.sort_unstable_by(|a, b| a.key().total_cmp(&b.key()).then(a.node.cmp(&b.node)));
+        if walks.len() > 1 {
+            let mut known = HashSet::new();
+            near.retain(|near| known.insert(near.node));
+        }
+        let mut walked =
+            Walked { counts, ended: all_ended, found: None, compared: 0, proved_out: 0 };
         if walked.ended == Ended::Beam {
-            let docs =
-                self.documents(near.iter().map(|(_, node)| *node), k + k / 2 + BESIDE_WANTED)?;
-            // Several vectors of a document may have been all that was kept.
-            if docs.len() >= k {
-                walked.found = Some(self.compare(&docs, target, &mut walked.compared)?);
-            }
+            self.compare(&near, target, (k, least), &mut walked)?;
         }
         Ok(walked)
     }
 
     fn walk_to(
         &self,
-        to: &WalkTarget<'_>,
+        nodes: &mut NodesOf<'_, '_, '_>,
         choice: &Choice,
         counts: &mut Counts,
         scratch: &mut Scratch,
     ) -> Result<Ended> {
-        let mut nodes = NodesOf::of(self, to);
-        let entries = self.enter(&mut nodes, counts, scratch)?;
+        let entries = self.enter(nodes, counts, scratch)?;
         let (ef, before) = (choice.ef as usize, *counts);
         let through = match choice.way {
             Way::Walk(through) => through,
             Way::Exact => Through::All,
         };
         if through == Through::All && self.lets_all_through() {
-            *counts += walk(&mut nodes, &entries, ef, scratch)?;
+            *counts += walk(nodes, &entries, ef, scratch)?;
             let is_full = scratch.nearest().len() == ef.min(self.graph.n_nodes() as usize);
             return Ok(if is_full { Ended::Beam } else { Ended::Exhausted });
         }
@@ -109,7 +145,7 @@ impl Among<'_, '_> {
             all += own;
             choice.goes_on(all)
         };
-        let (own, ended) = walk_among(&mut nodes, &entries, (ef, through), goes_on, scratch)?;
+        let (own, ended) = walk_among(nodes, &entries, (ef, through), goes_on, scratch)?;
         *counts += own;
         Ok(ended)
     }
@@ -171,23 +207,44 @@ impl Among<'_, '_> {
         matches && Some(doc) != self.left_out
     }
 
-    /// Documents of nodes that are let through, the first so many and each once, with a row of each.
-    fn documents(&self, nodes: impl Iterator<Item = u32>, n: usize) -> Result<Vec<(u32, u32)>> {
-        let mut docs: Vec<(u32, u32)> = vec![];
-        let mut known = std::collections::HashSet::new();
-        for node in nodes {
-            for place in self.graph.nodes.places(node)? {
+    /// Compares the documents of nodes that are let through, each once, until no other is among the nearest.
+    fn compare(
+        &self,
+        near: &[Near],
+        target: &Target,
+        (k, least): (usize, Option<f32>),
+        walked: &mut Walked,
+    ) -> Result<()> {
+        let (mut found, mut known) = (vec![], HashSet::new());
+        let mut nearest = NearestSoFar::new(k);
+        let mut is_proved = false;
+        for (nth, Near { node, greatest, .. }) in near.iter().enumerate() {
+            is_proved = match greatest {
+                Some(greatest) => {
+                    nearest.least().is_some_and(|least| *greatest < least)
+                        || least.is_some_and(|least| *greatest < least)
+                }
+                None => found.len() >= k + k / 2 + BESIDE_WANTED,
+            };
+            if is_proved {
+                walked.proved_out += greatest.map_or(0, |_| (near.len() - nth) as u64);
+                break;
+            }
+            for place in self.graph.nodes.places(*node)? {
                 let row = self.graph.nodes.row(place)?;
                 let doc = self.vectors.doc(row)?;
                 if self.lets_through(doc) && (!self.has_several(doc, row)? || known.insert(doc)) {
-                    docs.push((doc, row));
+                    let neighbor = self.compare_document((doc, row), target, walked)?;
+                    nearest.offer(neighbor.similarity);
+                    found.push(neighbor);
                 }
             }
-            if docs.len() >= n {
-                break;
-            }
         }
-        Ok(docs)
+        // Several vectors of a document may have been all that was kept.
+        if is_proved || found.len() >= k {
+            walked.found = Some(found);
+        }
+        Ok(())
     }
 
     /// Whether a document has another vector than that of a row: they lie next to each other.
@@ -197,31 +254,28 @@ impl Among<'_, '_> {
             || row + 1 < vectors.n_vectors() && vectors.doc(row + 1)? == doc)
     }
 
-    /// Compares all vectors of documents.
-    fn compare(
+    /// Compares all vectors of a document, of which one is in a row.
+    fn compare_document(
         &self,
-        docs: &[(u32, u32)],
+        (doc, row): (u32, u32),
         target: &Target,
-        compared: &mut u64,
-    ) -> Result<Vec<Neighbor>> {
+        walked: &mut Walked,
+    ) -> Result<Neighbor> {
         let ns_of_row = ns::VECTOR_READ + u64::from(target.dims()) / ns::NUMBERS_COMPARED;
-        let compare = |(doc, row): &(u32, u32)| {
-            let (mut from, mut to) = (*row, row + 1);
-            while from > 0 && self.vectors.doc(from - 1)? == *doc {
-                from -= 1;
-            }
-            while to < self.vectors.n_vectors() && self.vectors.doc(to)? == *doc {
-                to += 1;
-            }
-            budget::work(ns_of_row * u64::from(to - from))?;
-            *compared += u64::from(to - from);
-            let rows = self.vectors.rows(from..to)?;
-            let similarities =
-                rows.chunks_exact(self.vectors.row_len()).map(|row| target.similarity(row));
-            let similarity = similarities.fold(f32::MIN, f32::max);
-            Ok(Neighbor { doc: *doc, similarity })
-        };
-        docs.iter().map(compare).collect()
+        let (mut from, mut to) = (row, row + 1);
+        while from > 0 && self.vectors.doc(from - 1)? == doc {
+            from -= 1;
+        }
+        while to < self.vectors.n_vectors() && self.vectors.doc(to)? == doc {
+            to += 1;
+        }
+        budget::work(ns_of_row * u64::from(to - from))?;
+        walked.compared += u64::from(to - from);
+        let rows = self.vectors.rows(from..to)?;
+        let similarities =
+            rows.chunks_exact(self.vectors.row_len()).map(|row| target.similarity(row));
+        let similarity = similarities.fold(f32::MIN, f32::max);
+        Ok(Neighbor { doc, similarity })
     }
 }
 
@@ -241,12 +295,6 @@ impl<'n, 'a, 's> NodesOf<'n, 'a, 's> {
         NodesOf { among, to, codes, links: graph.links.at_hand() }
     }
 
-    #[inline]
-    fn distance_of(&self, code: Code<'_>) -> f32 {
-        let measures = Measures { scale: code.scale, square: code.square };
-        self.to.distance_of_code(code.steps, measures)
-    }
-
     /// The distance by what is checked, or without codes by the first row.
     #[inline(never)]
     fn distance_to_check(&self, node: u32) -> Result<f32> {
@@ -255,10 +303,19 @@ impl<'n, 'a, 's> NodesOf<'n, 'a, 's> {
             let row = graph.first_row(node)?;
             return Ok(self.to.distance_of_row(&vectors.rows(row..row + 1)?));
         };
-        match code_of_row(&codes.row(node)?) {
-            Some(code) => Ok(self.distance_of(code)),
+        match self.to.distance_of_code(&codes.row(node)?) {
+            Some(distance) => Ok(distance),
             None => Err(codes.damage(node, "too few bytes")),
         }
+    }
+
+    /// The greatest similarity that vectors of a node at some distance may have.
+    fn greatest(&self, node: u32, distance: f32) -> Result<Option<f32>> {
+        let Some(codes) = &self.among.graph.codes else { return Ok(None) };
+        if let Some(row) = self.codes.and_then(|codes| codes.row_at_hand(node)) {
+            return Ok(self.to.greatest_similarity(row, distance));
+        }
+        Ok(self.to.greatest_similarity(&codes.row(node)?, distance))
     }
 }
 
@@ -280,8 +337,9 @@ impl Nodes for NodesOf<'_, '_, '_> {
 
     #[inline]
     fn distance(&mut self, node: u32) -> Result<f32> {
-        match self.codes.and_then(|codes| code_of_row(codes.row_at_hand(node)?)) {
-            Some(code) => Ok(self.distance_of(code)),
+        let at_hand = self.codes.and_then(|codes| codes.row_at_hand(node));
+        match at_hand.and_then(|row| self.to.distance_of_code(row)) {
+            Some(distance) => Ok(distance),
             None => self.distance_to_check(node),
         }
     }

@@ -40,6 +40,10 @@ pub struct VectorCounts {
     pub candidates: u64,
     /// Vectors of these that were compared.
     pub compared: u64,
+    /// Vectors of these that a walk came to, and that the bounds of their codes did not prove too far.
+    pub rescored: u64,
+    /// Nodes that a walk came to whose vectors were not compared: the bounds of their codes prove that they are too far.
+    pub proved_out: u64,
     /// Nodes of a graph whose links were read.
     pub hops: u64,
     /// Codes of nodes that were compared.
@@ -57,7 +61,7 @@ pub struct VectorCounts {
 }
 
 sums! {
-    VectorCounts: candidates, compared, hops, distances, switched, exhausted, nearest, recalled;
+    VectorCounts: candidates, compared, rescored, proved_out, hops, distances, switched, exhausted, nearest, recalled;
 }
 
 impl VectorCounts {
@@ -81,6 +85,8 @@ impl VectorCounts {
 
     fn add_walk(&mut self, walked: &Walked) {
         self.compared += walked.compared;
+        self.rescored += walked.compared;
+        self.proved_out += walked.proved_out;
         self.hops += walked.counts.hops;
         self.distances += walked.counts.distances;
         self.switched += u64::from(walked.found.is_none());
@@ -167,7 +173,7 @@ pub(crate) fn find(
         {
             let filter = &filter.to_test()?;
             let among = Among { graph: &graph, vectors: &vectors, filter, left_out };
-            let walked = among.walk(&target, k, choice)?;
+            let walked = among.walk(&target, (k, best.least()), choice)?;
             counts.add_walk(&walked);
             if let Some(found) = walked.found {
                 found.into_iter().try_for_each(|neighbor| best.offer(nth, neighbor))?;

@@ -1,7 +1,11 @@
 //! Vectors that others are compared with.
 
+use crate::bytes::Source;
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::code::{Measures, Target as Code};
+use crate::format::graph::codes::Codes;
+use crate::format::graph::{bit_codes, codes};
+use crate::graph::bit_code::{BitTarget, Frame};
+use crate::graph::code::{Measures, Target as ByteTarget};
 use crate::ids::DocId;
 use crate::query::{NeighborsSpec, QueryVector};
 use crate::schema::{Metric, Schema, VectorCodes, VectorParams, VectorValues};
@@ -60,17 +64,29 @@ impl Target {
         Ok(Target { params, vectors, doc })
     }
 
-    /// The vectors, for a walk to each.
-    pub(super) fn walked(&self) -> impl Iterator<Item = WalkTarget<'_>> {
+    /// The vectors, for a walk to each over a graph with such codes.
+    pub(super) fn walked<'s, S: Source<'s>>(
+        &self,
+        codes: Option<&Codes<S>>,
+    ) -> Result<Vec<WalkTarget<'_>>> {
         let params = self.params;
-        self.vectors.iter().map(move |vector| WalkTarget {
-            params,
-            vector,
-            code: match params.codes {
-                VectorCodes::I8 => Some(Code::new(params.metric, vector.numbers.iter().copied())),
-                VectorCodes::None => None,
-            },
-        })
+        let frame = match (params.codes, codes) {
+            (VectorCodes::B1, Some(codes)) => {
+                let (seed, centroid) = bit_codes::seed_and_centroid(codes)?;
+                Some(Frame::new(seed, centroid))
+            }
+            _ => None,
+        };
+        let walked = self.vectors.iter().map(|vector| {
+            let numbers = vector.numbers.iter().copied();
+            let code = match (params.codes, &frame) {
+                (VectorCodes::I8, _) => Code::Bytes(ByteTarget::new(params.metric, numbers)),
+                (_, Some(frame)) => Code::Bits(BitTarget::new(params.metric, frame, numbers)),
+                _ => Code::None,
+            };
+            WalkTarget { params, vector, code }
+        });
+        Ok(walked.collect())
     }
 
     pub(super) fn dims(&self) -> u16 {
@@ -98,16 +114,51 @@ impl Target {
 pub(super) struct WalkTarget<'t> {
     params: VectorParams,
     vector: &'t Prepared,
-    /// Its code; none if the walk compares vectors.
-    code: Option<Code>,
+    code: Code,
+}
+
+/// Code of a vector that a walk goes to.
+#[derive(Debug)]
+enum Code {
+    /// The walk compares vectors.
+    None,
+    Bytes(ByteTarget),
+    Bits(BitTarget),
 }
 
 impl WalkTarget<'_> {
-    /// Distance of a code; numbers that damage made of others are far.
+    /// Distance of the code in a row; numbers that damage made of others are far. None where the row has too few bytes.
     #[inline]
-    pub(super) fn distance_of_code(&self, code: &[u8], measures: Measures) -> f32 {
-        let distance = self.code.as_ref().map_or(f32::MAX, |own| own.distance(code, measures));
-        if distance.is_nan() { f32::MAX } else { distance }
+    pub(super) fn distance_of_code(&self, row: &[u8]) -> Option<f32> {
+        let distance = match &self.code {
+            Code::Bytes(own) => {
+                let code = codes::code_of_row(row)?;
+                own.distance(code.steps, Measures { scale: code.scale, square: code.square })
+            }
+            Code::Bits(own) => own.distance(bit_codes::code_of_row(row)?),
+            Code::None => return None,
+        };
+        Some(if distance.is_nan() { f32::MAX } else { distance })
+    }
+
+    /// The greatest similarity that a vector may have, given the row of its code and the distance of that; none where nothing
+    /// bounds it.
+    pub(super) fn greatest_similarity(&self, row: &[u8], distance: f32) -> Option<f32> {
+        let least = match &self.code {
+            Code::Bytes(own) => {
+                let code = codes::code_of_row(row)?;
+                let measures = Measures { scale: code.scale, square: code.square };
+                own.least_distance(distance, measures)
+            }
+            Code::Bits(own) => own.least_distance(distance, bit_codes::code_of_row(row)?),
+            Code::None => return None,
+        };
+        let greatest = match self.params.metric {
+            // Of vectors of length 1.
+            Metric::Cosine => 1.0 - least / 2.0,
+            Metric::Dot | Metric::L2 => -least,
+        };
+        greatest.is_finite().then_some(greatest)
     }
 
     /// Distance of a row, or what grows with it.

@@ -121,10 +121,16 @@ impl CostModel {
             vector,
             code: match params.codes {
                 VectorCodes::I8 => self.look_up_doc_ns + numbers / 4.0,
+                // An eighth of that, against four bits of the vector.
+                VectorCodes::B1 => self.look_up_doc_ns + numbers / 16.0,
                 VectorCodes::None => self.look_up_doc_ns + vector,
             },
             links: self.open_list_ns + self.varint_ns * DEGREE,
             test: 2.0 * self.look_up_doc_ns,
+            rescored: match params.codes {
+                VectorCodes::I8 | VectorCodes::None => 2.0,
+                VectorCodes::B1 => 4.0,
+            },
         }
     }
 

@@ -46,7 +46,8 @@ impl VectorParams {
 
     /// Sets the codes that walks over graphs compare.
     ///
-    /// Only numbers of 32 and 16 bits have codes. Without them a walk reads the vectors themselves, and a graph takes less than a
+    /// Only numbers of 32 and 16 bits have codes. Codes of a bit take an eighth of the bytes of those of a byte; more vectors are
+    /// compared in the end, as these tell less apart. Without codes a walk reads the vectors themselves, and a graph takes less than a
     /// hundred bytes a vector.
     ///
     /// ```
@@ -154,18 +155,21 @@ impl VectorValues {
 pub enum VectorCodes {
     /// A byte for each number, scaled for each vector.
     I8,
+    /// A bit for each number, and 8 bytes.
+    B1,
     /// No codes: walks compare the vectors themselves.
     None,
 }
 
 impl VectorCodes {
     /// All, in the order of their names in files.
-    pub const ALL: [VectorCodes; 2] = [VectorCodes::I8, VectorCodes::None];
+    pub const ALL: [VectorCodes; 3] = [VectorCodes::I8, VectorCodes::B1, VectorCodes::None];
 
     /// The name used in schema files.
     pub fn name(self) -> &'static str {
         match self {
             VectorCodes::I8 => "i8",
+            VectorCodes::B1 => "b1",
             VectorCodes::None => "none",
         }
     }
@@ -251,5 +255,28 @@ mod tests {
             assert_eq!(VectorValues::of_name(values.name()), Some(values));
         }
         assert_eq!(VectorValues::of_name("f64"), None);
+    }
+
+    #[test]
+    fn numbers_of_few_bits_have_no_codes() {
+        let built = |values: VectorValues, codes| {
+            let params = VectorParams::new(3, Metric::L2).values(values).codes(codes);
+            crate::schema::Schema::builder().vector("v", params).build()
+        };
+        for codes in [VectorCodes::I8, VectorCodes::B1] {
+            assert!(
+                built(VectorValues::F32, codes).is_ok() && built(VectorValues::F16, codes).is_ok()
+            );
+            for values in [VectorValues::I8, VectorValues::Bits] {
+                let error = built(values, codes).unwrap_err();
+                assert_eq!(error.kind(), crate::ErrorKind::Schema);
+                let words = format!(
+                    "no codes of numbers that are {}, found {}",
+                    values.name(),
+                    codes.name()
+                );
+                assert!(error.to_string().contains(&words), "{error}");
+            }
+        }
     }
 }

@@ -3,12 +3,14 @@
 use crate::error::Result;
 use crate::format::envelope::SectionKind;
 use crate::format::graph::DEGREE_MAX;
+use crate::format::graph::bit_codes;
 use crate::format::graph::codes::{self, Code, Codes};
 use crate::format::graph::curve::{self, StoredCurve};
 use crate::format::graph::links::{Links, LinksWriter};
 use crate::format::graph::nodes::{self, Nodes};
 use crate::format::graph::upper::{self, LevelParts, Upper};
 use crate::graph::TOP_NODES;
+use crate::graph::bit_code::{BitCodes, Frame, Mean};
 use crate::ids::FieldId;
 use crate::schema::{VectorCodes, VectorParams};
 use crate::segment::file::{Section, SegmentFile, SegmentFileWriter};
@@ -23,7 +25,8 @@ const WRITE_BYTES: usize = 1 << 20;
 /// The graph of a field, read where it lies.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldGraph<'s> {
-    /// Codes of nodes; none if walks compare the rows.
+    params: VectorParams,
+    /// Codes of nodes, as the field has them; none if walks compare the rows.
     pub(crate) codes: Option<Codes<Section<'s>>>,
     pub(crate) links: Links<Section<'s>>,
     pub(crate) upper: Upper<Section<'s>>,
@@ -46,6 +49,7 @@ impl<'s> FieldGraph<'s> {
         let n_nodes = nodes.n_nodes();
         let codes = match params.codes {
             VectorCodes::I8 => Some(Codes::open(section(SectionKind::CODES)?, params.dims)?),
+            VectorCodes::B1 => Some(bit_codes::open(section(SectionKind::CODES)?, params.dims)?),
             VectorCodes::None => None,
         };
         if let Some(codes) = codes.filter(|codes| codes.n_nodes() != n_nodes) {
@@ -55,7 +59,7 @@ impl<'s> FieldGraph<'s> {
         let (links, at) = (section(SectionKind::LINKS)?, section(SectionKind::LINKS_AT)?);
         let links = Links::open(links, at, n_nodes)?;
         let upper = Upper::open(section(SectionKind::UPPER)?, n_nodes)?;
-        Ok(Some(FieldGraph { codes, links, upper, nodes }))
+        Ok(Some(FieldGraph { params, codes, links, upper, nodes }))
     }
 
     pub(crate) fn n_nodes(&self) -> u32 {
@@ -75,6 +79,7 @@ impl<'s> FieldGraph<'s> {
         code_of: impl Fn(u32) -> Result<RowCode>,
     ) -> Result<()> {
         self.verify_rows(n_rows, &code_of)?;
+        self.verify_bits(&code_of)?;
         self.verify_codes_differ(&code_of)?;
         self.links.verify_places()?;
         self.verify_upper()?;
@@ -90,7 +95,7 @@ impl<'s> FieldGraph<'s> {
                 return Err(self.nodes.damage(node, format!("rows from {} on", places.start)));
             }
             next = places.end;
-            let mut code = self.codes.map(|codes| code_of_node(codes, node)).transpose()?;
+            let mut code = self.byte_codes().map(|it| code_of_node(it, node)).transpose()?;
             let mut last = None;
             for place in places {
                 let row = self.nodes.row(place)?;
@@ -112,9 +117,41 @@ impl<'s> FieldGraph<'s> {
         }
     }
 
-    /// Whether no two nodes have one code. Takes 12 bytes a node.
+    /// Codes of a byte a number.
+    fn byte_codes(&self) -> Option<Codes<Section<'s>>> {
+        self.codes.filter(|_| self.params.codes == VectorCodes::I8)
+    }
+
+    /// Whether codes of a bit a number are those of the rows, which have one code of a byte a number for each node.
+    fn verify_bits(&self, code_of: impl Fn(u32) -> Result<RowCode>) -> Result<()> {
+        let Some(codes) = self.codes.filter(|_| self.params.codes == VectorCodes::B1) else {
+            return Ok(());
+        };
+        let (seed, centroid) = bit_codes::seed_and_centroid(&codes)?;
+        let (mut mean, mut own) = (Mean::new(self.params.dims), vec![]);
+        let frame = Frame::new(seed, centroid);
+        for node in 0..self.n_nodes() {
+            let row = self.first_row(node)?;
+            let (code, [scale, _]) = code_of(row)?;
+            let scale = f32::from_bits(scale);
+            mean.add(&code, scale);
+            own.clear();
+            frame.encode(&code, scale, &mut own);
+            if *codes.row(node)? != *own {
+                return Err(codes.damage(node, format!("not the code of row {row}")));
+            }
+        }
+        let mean = mean.finish();
+        let is_same = |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits();
+        match mean.iter().zip(frame.centroid()).all(is_same) {
+            true => Ok(()),
+            false => Err(codes.damage(0, "another centroid than the mean of all vectors")),
+        }
+    }
+
+    /// Whether no two nodes have one code of a byte a number. Takes 12 bytes a node.
     fn verify_codes_differ(&self, code_of: impl Fn(u32) -> Result<RowCode>) -> Result<()> {
-        let of_node = |node: u32| match self.codes {
+        let of_node = |node: u32| match self.byte_codes() {
             Some(codes) => code_of_node(codes, node),
             None => code_of(self.first_row(node)?),
         };
@@ -240,11 +277,19 @@ fn has_graph(file: &SegmentFile, field: FieldId) -> bool {
     SectionKind::GRAPH.iter().any(|kind| file.section(Some(field), *kind).is_some())
 }
 
+/// Codes of the nodes of a graph to be written.
+pub(crate) enum CodesToWrite<'g> {
+    None,
+    /// A byte for each number.
+    Bytes(&'g dyn Fn(u32) -> Code<'g>),
+    /// A bit for each number.
+    Bits(&'g BitCodes),
+}
+
 /// A graph to be written.
 pub(crate) struct GraphParts<'g> {
     pub(crate) dims: u16,
-    /// The code of each node, if it is written.
-    pub(crate) code: Option<&'g dyn Fn(u32) -> Code<'g>>,
+    pub(crate) codes: CodesToWrite<'g>,
     /// Places where the rows of each node begin, and the last ones end.
     pub(crate) starts: &'g [u32],
     pub(crate) rows: &'g [u32],
@@ -260,14 +305,27 @@ impl GraphParts<'_> {
     pub(crate) fn write(&self, field: FieldId, file: &mut SegmentFileWriter) -> Result<()> {
         let (field, mut out) = (Some(field), vec![]);
         let n_nodes = self.starts.len().saturating_sub(1) as u32;
-        if let Some(code_of) = self.code {
-            file.start_section(field, SectionKind::CODES, 0)?;
-            codes::encode_head(n_nodes, self.dims, &mut out);
-            for node in 0..n_nodes {
-                codes::encode_row(code_of(node), &mut out);
-                write_if_full(&mut out, file)?;
+        match self.codes {
+            CodesToWrite::None => {}
+            CodesToWrite::Bytes(code_of) => {
+                file.start_section(field, SectionKind::CODES, 0)?;
+                codes::encode_head(n_nodes, self.dims, &mut out);
+                for node in 0..n_nodes {
+                    codes::encode_row(code_of(node), &mut out);
+                    write_if_full(&mut out, file)?;
+                }
+                end(&mut out, file)?;
             }
-            end(&mut out, file)?;
+            CodesToWrite::Bits(codes) => {
+                file.start_section(field, SectionKind::CODES, 0)?;
+                let frame = &codes.frame;
+                bit_codes::encode_head(n_nodes, frame.seed(), frame.centroid(), &mut out);
+                for node in 0..n_nodes {
+                    out.extend(codes.row(node));
+                    write_if_full(&mut out, file)?;
+                }
+                end(&mut out, file)?;
+            }
         }
         file.start_section(field, SectionKind::LINKS, 0)?;
         let mut writer = LinksWriter::default();

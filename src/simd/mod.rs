@@ -2,7 +2,7 @@
 //!
 //! [`arrays`] meets two sorted lists of 16-bit numbers, [`bitmaps`] combines and counts sets of
 //! 65,536 bits, [`codes`] multiplies codes of vectors, [`dots`] compares vectors of numbers, [`sums`] adds up bounds, [`scores`] what the documents of a block score, [`windows`] of a window, [`packed`] unpacks
-//! frequencies and positions, [`widths`] says where packed frequencies are, [`numbers`] those of columns, [`places`] finds numbers in a few others,
+//! frequencies and positions, [`widths`] says where packed frequencies are, [`numbers`] those of columns, [`places`] finds numbers in a few others, [`planes`] compares codes of bits,
 //! [`prefetch`] asks for memory early. The kernels see a container as its serialised little-endian bytes,
 //! unaligned, so mapped and owned containers run through the same code.
 //!
@@ -108,6 +108,7 @@ mod neon;
 pub(crate) mod numbers;
 pub(crate) mod packed;
 pub(crate) mod places;
+pub(crate) mod planes;
 pub(crate) mod prefetch;
 pub(crate) mod scores;
 mod steps;

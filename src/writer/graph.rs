@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::format::graph::codes::Code;
 use crate::format::graph::curve::{StoredCurve, StoredPoint};
 use crate::format::graph::upper::LevelParts;
+use crate::graph::bit_code::BitCodes;
 use crate::graph::build::{Tuning, build};
 use crate::graph::code::{Codes, Measures};
 use crate::graph::curve::{CURVE_SAMPLES, CurvePoint, curve};
@@ -17,7 +18,7 @@ use crate::graph::{Graph, Level};
 use crate::ids::FieldId;
 use crate::schema::{Field, VectorCodes, VectorParams};
 use crate::segment::builder::SegmentBuilder;
-use crate::segment::graph::GraphParts;
+use crate::segment::graph::{CodesToWrite, GraphParts};
 use crate::value;
 use rayon::ThreadPool;
 use std::sync::Arc;
@@ -108,9 +109,13 @@ impl<'m> GraphBuffer<'m> {
         }
         let (codes, room) = (Arc::new(codes), means.room(of_rows.len()));
         let graph = Arc::new(build(&codes, &Tuning::DEFAULT, means.pool, &room)?);
-        let curve = measured(&codes, &graph, means.pool)?;
+        let bits = match params.codes {
+            VectorCodes::B1 => Some(Arc::new(BitCodes::of(&codes, &graph, means.pool, &room)?)),
+            VectorCodes::I8 | VectorCodes::None => None,
+        };
+        let curve = measured(&codes, &graph, bits.as_ref(), means.pool)?;
         let (starts, rows) = rows_of_nodes(&graph.order, &of_rows);
-        let code = |node: u32| {
+        let bytes = |node: u32| {
             let at = graph.order.get(node as usize).copied().unwrap_or_default();
             let Measures { scale, square } = codes.measures(at);
             Code { steps: codes.code(at), scale, square }
@@ -120,7 +125,11 @@ impl<'m> GraphBuffer<'m> {
         let levels: Vec<_> = levels.map(|(level, links)| parts_of_level(level, links)).collect();
         let parts = GraphParts {
             dims: params.dims,
-            code: (params.codes == VectorCodes::I8).then_some(&code),
+            codes: match (params.codes, &bits) {
+                (VectorCodes::I8, _) => CodesToWrite::Bytes(&bytes),
+                (_, Some(bits)) => CodesToWrite::Bits(bits),
+                _ => CodesToWrite::None,
+            },
             starts: &starts,
             rows: &rows,
             links: &|node, links| links.extend(graph.links.of_node(node)),
@@ -158,6 +167,7 @@ fn rows_of_nodes(order: &[u32], of_rows: &[u32]) -> (Vec<u32>, Vec<u32>) {
 fn measured(
     codes: &Arc<Codes>,
     graph: &Arc<Graph>,
+    bits: Option<&Arc<BitCodes>>,
     pool: Option<&ThreadPool>,
 ) -> Result<StoredCurve> {
     let point = |it: CurvePoint| StoredPoint {
@@ -166,6 +176,6 @@ fn measured(
         distances: it.distances,
         hops: it.hops,
     };
-    let points = curve(codes, graph, pool)?.into_iter().map(point).collect();
+    let points = curve(codes, graph, bits, pool)?.into_iter().map(point).collect();
     Ok(StoredCurve { n_samples: codes.len().min(CURVE_SAMPLES) as u32, points })
 }

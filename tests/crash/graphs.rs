@@ -4,8 +4,8 @@ use crate::disk::{Disk, Promise};
 use crate::states::{Dice, NameOrder, for_each};
 use std::sync::Arc;
 use treepie::query::Query;
-use treepie::schema::{Metric, VectorParams};
-use treepie::{Document, ErrorKind, Field, FieldKind, Index, Result, Schema, WriterOptions};
+use treepie::schema::{Metric, VectorCodes, VectorParams};
+use treepie::{Document, ErrorKind, Index, Result, Schema, WriterOptions};
 
 /// States of each moment that are looked at.
 const PER_MOMENT: usize = 6;
@@ -17,14 +17,15 @@ fn vector(n: u64) -> [f32; 2] {
 }
 
 fn write(disk: &Disk) -> Result<()> {
-    let near = FieldKind::Vector(VectorParams::new(2, Metric::L2));
-    let schema = Schema::builder().field(Field::new("near", near)).build()?;
+    let params = VectorParams::new(2, Metric::L2);
+    let bits = params.codes(VectorCodes::B1);
+    let schema = Schema::builder().vector("near", params).vector("bits", bits).build()?;
     let index = Index::options().create_in(Arc::new(disk.clone()), schema)?;
     let mut writer = index.writer_with(WriterOptions::new().threads(1))?;
     let mut next = 0;
     for (generation, n) in (1..).zip(DOCS) {
         for nth in next..next + n {
-            writer.add(Document::new().with("near", vector(nth)))?;
+            writer.add(Document::new().with("near", vector(nth)).with("bits", vector(nth)))?;
         }
         next += n;
         disk.begin(generation);
@@ -52,8 +53,10 @@ fn read(disk: &Disk) -> Result<u64> {
     let n_docs = DOCS.iter().take(searcher.generation() as usize).sum::<u64>();
     assert_eq!(searcher.n_docs(), n_docs);
     for nth in (0..n_docs).step_by((n_docs as usize / 5).max(1)) {
-        let hits = searcher.search(&Query::nearest("near", vector(nth), 5).ef(40)).run()?.hits;
-        assert_eq!((hits.len(), hits[0].doc.0, hits[0].score), (5, nth, Some(1.0)));
+        for (field, ef) in [("near", 40), ("bits", 200)] {
+            let hits = searcher.search(&Query::nearest(field, vector(nth), 5).ef(ef)).run()?.hits;
+            assert_eq!((hits.len(), hits[0].doc.0, hits[0].score), (5, nth, Some(1.0)), "{field}");
+        }
     }
     Ok(searcher.generation())
 }

@@ -297,7 +297,8 @@ pub(crate) fn query_and_segment(data: &[u8]) {
 pub(crate) fn graph(data: &[u8]) {
     let files = walked::edited(data);
     let Ok(answers) = walked::answers(&files) else { return };
-    let is_of_graph = |edit: &[u8; 5]| usize::from(edit[0]) % 8 < walked::GRAPH.len();
+    const N_SECTIONS: usize = walked::GRAPH.len() + walked::VECTORS.len();
+    let is_of_graph = |edit: &[u8; 5]| usize::from(edit[0]) % N_SECTIONS < walked::GRAPH.len();
     if data.as_chunks().0.iter().all(is_of_graph) {
         walked::assert_true(&answers);
     }

@@ -1,21 +1,24 @@
 //! An index of one segment whose vectors have a graph, which begins at some thousands of them: few numbers each, so that it is built
-//! and read fast.
+//! and read fast. Another field has the same vectors with codes of a bit a number.
 
 use crate::golden::{Dice, Files, Parts, files_in};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use treepie::query::Query;
-use treepie::schema::{Metric, VectorParams};
+use treepie::schema::{Metric, VectorCodes, VectorParams};
 use treepie::storage::MemoryStorage;
 use treepie::{Document, Field, FieldKind, Index, Result, Schema, Searcher, WriterOptions};
 
 /// Documents, each with a vector of its own; every hundredth is deleted.
 pub(crate) const DOCS: u64 = 4_300;
 const DIMS: usize = 3;
-/// Kinds of the sections of a graph, and those of vectors.
-pub(crate) const GRAPH: [u16; 6] = [17, 18, 19, 20, 21, 22];
-pub(crate) const VECTORS: [u16; 2] = [15, 16];
+/// Fields and kinds of the sections of a graph, with the codes of the other field, and those of vectors.
+pub(crate) const GRAPH: [(u16, u16); 7] =
+    [(1, 17), (1, 18), (1, 19), (1, 20), (1, 21), (1, 22), (2, 17)];
+pub(crate) const VECTORS: [(u16, u16); 2] = [(1, 15), (1, 16)];
+/// Fields with the vectors.
+const FIELDS: [&str; 2] = ["near", "bits"];
 /// Neighbours that are asked for.
 pub(crate) const WANTED: u32 = 10;
 
@@ -32,16 +35,18 @@ fn vector(dice: &mut Dice) -> [f32; DIMS] {
 pub(crate) fn walked() -> &'static Files {
     static WALKED: OnceLock<Files> = OnceLock::new();
     WALKED.get_or_init(|| {
-        let near = FieldKind::Vector(VectorParams::new(DIMS as u16, Metric::L2));
+        let params = VectorParams::new(DIMS as u16, Metric::L2);
         let kind = Field::new("kind", FieldKind::Keyword).many(true);
-        let schema = Schema::builder().field(kind).field(Field::new("near", near)).build();
+        let schema = Schema::builder().field(kind).vector(FIELDS[0], params);
+        let schema = schema.vector(FIELDS[1], params.codes(VectorCodes::B1)).build();
         let storage = Arc::new(MemoryStorage::new());
         let index = Index::options().create_in(storage.clone(), schema.unwrap()).unwrap();
         let options = WriterOptions::new().threads(1).reproducible_ids([9; 16]);
         let mut writer = index.writer_with(options).unwrap();
         let mut dice = Dice::new(3);
         for n in 0..DOCS {
-            let mut document = Document::new().with("near", vector(&mut dice));
+            let near = vector(&mut dice);
+            let mut document = Document::new().with(FIELDS[0], near).with(FIELDS[1], near);
             for (kind, step) in [("half", 2), ("tenth", 10), ("few", 600), ("gone", 100)] {
                 if n % step == 0 {
                     document.push("kind", kind);
@@ -64,14 +69,13 @@ pub(crate) fn segment() -> &'static str {
     walked().keys().find(|name| name.starts_with("seg-")).unwrap()
 }
 
-/// Bytes of the file that are a section of the vectors.
-pub(crate) fn section(kind: u16) -> Range<usize> {
+/// Bytes of the file that are a section of the vectors of a field.
+pub(crate) fn section((field, kind): (u16, u16)) -> Range<usize> {
     let bytes = &walked()[segment()];
     let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
     let footer = bytes.len() - 64;
     let mut entries = (number(footer + 16)..footer).step_by(24);
-    // The field has the second place in the schema.
-    let wanted = [1u16.to_le_bytes(), kind.to_le_bytes()].concat();
+    let wanted = [field.to_le_bytes(), kind.to_le_bytes()].concat();
     let entry = entries.find(|at| bytes[*at..at + 4] == wanted).unwrap();
     number(entry + 8)..number(entry + 8) + number(entry + 16)
 }
@@ -93,13 +97,13 @@ pub(crate) fn asked() -> &'static [Asked] {
         let mut all = vec![];
         for kind in ["", "half", "tenth", "few"] {
             let to = vector(&mut dice);
-            let nearest = Query::nearest("near", to, WANTED);
+            let [nearest, by_bits] = FIELDS.map(|field| Query::nearest(field, to, WANTED));
             let let_through = match kind {
                 "" => Query::All,
                 kind => Query::value("kind", kind),
             };
-            let ways = [nearest.clone().ef(20), nearest.clone(), nearest.exact()];
-            for nearest in ways {
+            let of_bytes = [nearest.clone().ef(20), nearest.clone(), nearest.exact()];
+            for nearest in of_bytes.into_iter().chain([by_bits.clone().ef(40), by_bits]) {
                 let query = Query::boolean().must(nearest).filter(let_through.clone()).build();
                 all.push(Asked { query, let_through: let_through.clone(), to });
             }

@@ -56,13 +56,13 @@ fn coarse(look: &mut Look<'_>, node: &ExplainNode) {
     let n_segments = (look.tree.segments.len() as u64).max(1);
     let wanted = node.estimate.upper.saturating_mul(n_segments);
     let is_walk = counts.hops > 0 && counts.switched == 0;
-    if !is_walk || wanted == 0 || counts.compared <= wanted.saturating_mul(COMPARED_MANY) {
+    if !is_walk || wanted == 0 || counts.rescored <= wanted.saturating_mul(COMPARED_MANY) {
         return;
     }
     let message = format!(
         "{} compared {} for {}, since their codes do not tell them apart",
         node.label,
-        number_of(counts.compared, "vector"),
+        number_of(counts.rescored, "vector"),
         number_of(node.estimate.upper, "neighbour")
     );
     let finding = Finding::new("coarse codes", Severity::Hint, message).of_node(node);
@@ -81,7 +81,7 @@ mod tests {
         node.estimate = Estimate { documents: wanted, upper: wanted, ..Estimate::default() };
         let (way, recall) = ("walk".to_owned(), 0.97);
         node.neighbors = Some(NeighborsEstimate { way, ef: 80, recall, distances: 900 });
-        let mut counts = VectorCounts { hops: 90, compared: wanted * 2, ..VectorCounts::default() };
+        let mut counts = VectorCounts { hops: 90, rescored: wanted * 2, ..VectorCounts::default() };
         change(&mut counts);
         let complete = true;
         node.actual = Some(Actual { vectors: Some(counts), complete, ..Actual::default() });
@@ -109,11 +109,11 @@ mod tests {
     #[test]
     fn codes_that_leave_much_to_be_compared_are_told() {
         // Each of two segments may compare twenty for each neighbour.
-        assert_eq!(found(10, |it| it.compared = 400), []);
+        assert_eq!(found(10, |it| it.rescored = 400), []);
         let message = "v:nearest([1, 2], 10) compared 401 vectors for 10 neighbours, since their codes do not tell them apart";
-        assert_eq!(found(10, |it| it.compared = 401), [(message.to_owned(), true)]);
-        let given_up = |it: &mut VectorCounts| (it.compared, it.switched) = (9_000, 1);
+        assert_eq!(found(10, |it| it.rescored = 401), [(message.to_owned(), true)]);
+        let given_up = |it: &mut VectorCounts| (it.rescored, it.switched) = (9_000, 1);
         assert_eq!(found(10, given_up), []);
-        assert_eq!(found(10, |it| (it.compared, it.hops) = (9_000, 0)), []);
+        assert_eq!(found(10, |it| (it.rescored, it.hops) = (9_000, 0)), []);
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! # Layout
 //!
-//! The CODES section of a field whose schema has codes. Integers and numbers are little-endian.
+//! The CODES section of a field whose schema has such codes; others are [a bit for each number](super::bit_codes). Integers and numbers are little-endian.
 //!
 //! ```text
 //! offset  size  field     meaning
@@ -98,6 +98,8 @@ pub(crate) fn code_of_row(row: &[u8]) -> Option<Code<'_>> {
 pub(crate) struct Codes<S> {
     source: S,
     n_nodes: u32,
+    /// Bytes before the rows.
+    start: u64,
     row_len: u64,
 }
 
@@ -114,7 +116,17 @@ impl<'s, S: Source<'s>> Codes<S> {
         }
         let row_len = u64::from(dims) + BESIDE as u64;
         expect_len(source, HEAD_LEN + u64::from(n_nodes) * row_len, DOING)?;
-        Ok(Codes { source, n_nodes, row_len })
+        Ok(Codes::at(source, n_nodes, (HEAD_LEN, row_len)))
+    }
+
+    /// Codes in a section that was checked, with where the rows begin and the bytes of each.
+    pub(super) fn at(source: S, n_nodes: u32, (start, row_len): (u64, u64)) -> Self {
+        Codes { source, n_nodes, start, row_len }
+    }
+
+    /// Bytes before the rows.
+    pub(super) fn head(&self) -> Result<Bytes<'s>> {
+        self.source.bytes(0..self.start)
     }
 
     pub(crate) fn n_nodes(&self) -> u32 {
@@ -123,13 +135,13 @@ impl<'s, S: Source<'s>> Codes<S> {
 
     /// The codes as bytes that need no more checks, if they are at hand.
     pub(crate) fn at_hand(&self) -> Option<Codes<&'s [u8]>> {
-        let Codes { source, n_nodes, row_len } = *self;
-        Some(Codes { source: source.at_hand()?, n_nodes, row_len })
+        let Codes { source, n_nodes, start, row_len } = *self;
+        Some(Codes { source: source.at_hand()?, n_nodes, start, row_len })
     }
 
     #[inline]
     fn range(&self, node: u32) -> std::ops::Range<u64> {
-        let at = HEAD_LEN + u64::from(node) * self.row_len;
+        let at = self.start + u64::from(node) * self.row_len;
         at..at + self.row_len
     }
 
@@ -151,13 +163,20 @@ impl<'s, S: Source<'s>> Codes<S> {
         let error = Error::corrupt("reading the codes of vectors");
         self.source.locate(self.range(node).start, error.found(found))
     }
+
+    /// An error about what stands before the rows.
+    #[cold]
+    pub(super) fn damage_of_head(&self, at: u64, found: impl Into<String>) -> Error {
+        let error = Error::corrupt("reading the codes of vectors");
+        self.source.locate(at, error.found(found))
+    }
 }
 
 impl<'s> Codes<&'s [u8]> {
     /// The row of a node, if there is one.
     #[inline]
     pub(crate) fn row_at_hand(&self, node: u32) -> Option<&'s [u8]> {
-        let at = HEAD_LEN as usize + node as usize * self.row_len as usize;
+        let at = self.start as usize + node as usize * self.row_len as usize;
         self.source.get(at..at + self.row_len as usize)
     }
 }

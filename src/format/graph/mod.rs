@@ -1,13 +1,14 @@
 //! Graphs, by which the nearest vectors are found without comparing all.
 //!
-//! A node is a code that some rows of the [vectors](super::vectors) have. [`codes`] has what is compared on the way,
-//! [`links`] which nodes lead to which others, [`upper`] samples of nodes where a walk begins, [`nodes`] the rows of each node, and
+//! A node is a code that some rows of the [vectors](super::vectors) have. [`codes`] or [`bit_codes`] have what is compared on the
+//! way, [`links`] which nodes lead to which others, [`upper`] samples of nodes where a walk begins, [`nodes`] the rows of each node, and
 //! [`curve`] the recall that was measured when the graph was built.
 //!
 //! A field has all six sections or none, without [codes](crate::schema::VectorParams::codes()) five: small segments have none, and a
 //! field may be [without](crate::schema::VectorParams::graph()) them. A build that does not know the sections passes over them and compares all
 //! vectors.
 
+pub(crate) mod bit_codes;
 pub(crate) mod codes;
 pub(crate) mod curve;
 pub(crate) mod links;

@@ -62,7 +62,7 @@
 //! name, its name, for each analyzer u16 length of its spec and its spec, and, if 64 is set, u16 the gap, of a
 //! decimal u8 its digits behind the point, of a path u32 the character that separates names, of vectors u16 their numbers
 //! (1 to 8,192) and u8 the metric (1 cosine, 2 dot, 3 l2; 4 more where numbers are f16, 8 i8, 12 bits; 16 more where
-//! f32 or f16 have no codes; 128 more where they have no
+//! f32 or f16 have no codes, 32 where these have codes of a bit a number; 128 more where they have no
 //! graphs); u16 number of default
 //! fields, and u16 the position of each; with feature bit 4, u16 the position of the key; with feature bit 32, u16
 //! number of fields that keep a column (the module `column`), at least 1, and u16 the position of each, ascending;

@@ -28,6 +28,8 @@ const VECTOR: u8 = 11;
 const NO_GRAPH: u8 = 128;
 /// Bit beside it of vectors without codes, of numbers that have them unless told otherwise.
 const OTHER_CODES: u8 = 16;
+/// Bit beside it of vectors with codes of a bit a number.
+const BIT_CODES: u8 = 32;
 /// Bits beside it of the numbers of vectors.
 const VALUES: u8 = 12;
 
@@ -80,7 +82,11 @@ pub(super) fn encode_schema(schema: &Schema) -> Vec<u8> {
         {
             out.extend(dims.to_le_bytes());
             let graph = if graph { 0 } else { NO_GRAPH };
-            let codes = if codes == values.codes() { 0 } else { OTHER_CODES };
+            let codes = match codes {
+                _ if codes == values.codes() => 0,
+                VectorCodes::B1 => BIT_CODES,
+                VectorCodes::I8 | VectorCodes::None => OTHER_CODES,
+            };
             out.push(metric_byte(metric) | values_bits(values) | codes | graph);
         }
     }
@@ -221,19 +227,21 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>, features: u32) -> Option<Sch
         }
         if let FieldKind::Vector(params) = &mut field.kind {
             let (dims, byte) = (reader.u16()?, reader.u8()?);
-            let metric =
-                |it: &Metric| metric_byte(*it) == byte & !(VALUES | OTHER_CODES | NO_GRAPH);
+            let others = VALUES | OTHER_CODES | BIT_CODES | NO_GRAPH;
+            let metric = |it: &Metric| metric_byte(*it) == byte & !others;
             let metric = Metric::ALL.into_iter().find(metric)?;
             let values = |it: &VectorValues| values_bits(*it) == byte & VALUES;
             let values = VectorValues::ALL.into_iter().find(values)?;
             *params = VectorParams::new(dims, metric).values(values).graph(byte & NO_GRAPH == 0);
-            if byte & OTHER_CODES != 0 {
-                // Numbers that have none in any case are not written so.
-                if params.codes == VectorCodes::None {
-                    return None;
-                }
-                *params = params.codes(VectorCodes::None);
-            }
+            // Numbers that have none in any case are not written so.
+            let codes = match byte & (OTHER_CODES | BIT_CODES) {
+                0 => params.codes,
+                _ if params.codes == VectorCodes::None => return None,
+                OTHER_CODES => VectorCodes::None,
+                BIT_CODES => VectorCodes::B1,
+                _ => return None,
+            };
+            *params = params.codes(codes);
         }
         fields.push(field);
     }

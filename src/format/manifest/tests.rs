@@ -318,7 +318,8 @@ fn what_a_reader_must_know_is_in_the_header_and_nothing_else() {
         .values(VectorValues::F16)
         .codes(VectorCodes::None)
         .graph(false);
-    let vectors = Schema::builder().vector("v", vectors).build().unwrap();
+    let bits = VectorParams::new(5, Metric::Dot).values(VectorValues::F16).codes(VectorCodes::B1);
+    let vectors = Schema::builder().vector("v", vectors).vector("w", bits).build().unwrap();
     let wider = Schema::builder().text("t").text("u").build().unwrap();
     let narrow = SegmentMeta { n_added_fields: 1, ..example().segments[0] };
     let cases = [

@@ -135,6 +135,7 @@ mod tests {
     #[test]
     fn fields_of_vectors_are_read_and_printed() {
         let text = "[fields.v]\ntype = \"vector\"\ndims = 384\ncodes = \"none\"\n\
+                    [fields.u]\ntype = \"vector\"\ndims = 9\nvalues = \"f16\"\ncodes = \"b1\"\n\
                     [fields.w]\ntype = \"vector\"\ndims = 2\nmetric = \"l2\"\nvalues = \"bits\"\ngraph = \"none\"\nstored = false\nmany = true\n";
         let of = |dims, metric| {
             FieldKind::Vector(VectorParams::new(dims, metric).codes(VectorCodes::None))
@@ -143,7 +144,9 @@ mod tests {
         let w = FieldKind::Vector(w);
         let w = Field::new("w", w).stored(false).many(true);
         let v = Field::new("v", of(384, Metric::Cosine));
-        let schema = Schema::builder().field(v).field(w).build().unwrap();
+        let u = VectorParams::new(9, Metric::Cosine).values(VectorValues::F16);
+        let schema = Schema::builder().field(v).vector("u", u.codes(VectorCodes::B1)).field(w);
+        let schema = schema.build().unwrap();
         assert_eq!(parse(text).unwrap(), schema);
         assert_eq!(print(&schema), text);
         let metric =
@@ -193,7 +196,11 @@ mod tests {
             ),
             (
                 "type = \"vector\"\ndims = 8\ncodes = \"pq\"",
-                "one of i8, none for 'codes', found 'pq' (line 4)",
+                "one of i8, b1, none for 'codes', found 'pq' (line 4)",
+            ),
+            (
+                "type = \"vector\"\ndims = 8\nvalues = \"i8\"\ncodes = \"b1\"",
+                "none for 'codes' where values = \"i8\", found 'b1' (line 5)",
             ),
             (
                 "type = \"vector\"\ndims = 8\nvalues = \"bits\"\ncodes = \"i8\"",
