@@ -14,10 +14,10 @@ fn params(metric: Metric) -> VectorParams {
     VectorParams::new(DIMS as u16, metric).codes(VectorCodes::B1)
 }
 
-/// Counts of a search for the ten nearest.
+/// Counts of a search for the ten nearest by a walk that keeps many more.
 fn analyzed(case: &Case, to: &[f32]) -> VectorCounts {
     let searcher = case.index.searcher().unwrap();
-    let query = Query::nearest("walked", to, 10);
+    let query = Query::nearest("walked", to, 10).ef(600);
     let tree = searcher.search(&query).explainer().recall().analyze().unwrap();
     counts(&tree.plan).unwrap()
 }
