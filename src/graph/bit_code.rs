@@ -1,8 +1,10 @@
-//! Codes of vectors: a bit a number, by which graphs are walked that were built by [codes of a byte a number](super::code).
+//! Codes of vectors: a bit a number, by which graphs are walked.
+//!
+//! Graphs are built by [codes of a byte a number](super::code), of which these are made.
 //!
 //! A code has the signs of the vector less a centroid, after a rotation that makes any vector look like a random one. Then the sum of
 //! another vector's numbers with these signs, times a factor of the code, is about the inner product of both, and it is known how
-//! much it may be off: "RaBitQ" (arXiv 2405.12497). The other vector has four bits a number, so that sums are counts of bits.
+//! much that may be off: "RaBitQ" (arXiv 2405.12497). The other vector has four bits a number, so that sums are counts of bits.
 //!
 //! # Bounds
 //!
@@ -184,7 +186,7 @@ pub(crate) struct BitTarget {
     metric: Metric,
     /// Four bits of each number after the rotation, word by word.
     planes: Vec<[u64; PLANES]>,
-    /// What a step of these numbers is.
+    /// Step of these numbers.
     step: f32,
     /// Squared length of what was rotated, or of inner products that of the vector with the centroid.
     offset: f32,
@@ -220,7 +222,7 @@ impl BitTarget {
             let mut words = [0; PLANES];
             for (nth, number) in numbers.iter().enumerate() {
                 let place = (number / step + GREATEST as f32 + 1.0) / 2.0;
-                // Of no step it is no number, which is 0 then.
+                // Without a step it is no number, which is 0 then.
                 let place = (place as i32).clamp(0, GREATEST);
                 for (plane, word) in words.iter_mut().enumerate() {
                     *word |= ((place >> plane) as u64 & 1) << nth;
@@ -277,7 +279,7 @@ impl BitTarget {
         // Squared length that the code's own direction leaves out, for each unit of what is across it.
         let spread = (factor * factor * n - length * length).max(0.0) / (n - 1.0);
         let error = |across: f64| DEVIATIONS * (spread * across + factor * factor * off).sqrt();
-        // What goes along with the vector of the code is estimated without error.
+        // The part along the vector of the code is estimated without error.
         let along = (product.abs() - error(square)).max(0.0) / length.max(f64::MIN_POSITIVE);
         let error = error((square - along * along).max(0.0));
         let least = match self.metric {
@@ -356,7 +358,7 @@ mod tests {
                 );
                 // Two deviations are two and a half times the mean error of what is normal.
                 let times = off / all;
-                // Of a few dimensions it is not.
+                // With few dimensions it is not.
                 assert!(dims < 64 || (2.0..3.6).contains(&times), "{metric:?} {dims}: {times}");
             }
         }

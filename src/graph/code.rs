@@ -15,7 +15,7 @@
 //!
 //! # Bounds
 //!
-//! What rounding takes from one number of a vector and adds to another has no order, so it mostly cancels out in a sum over all:
+//! Rounding takes from some numbers of a vector and adds to others in no order, so that it mostly cancels out in a sum over all:
 //! by Hoeffding's inequality one side of an inner product is off by more than [`RANGES`] times the root of the sum of the squares of
 //! the ranges at most 3 times of 10,000. The bound that always holds, half a step in each number, is many times that.
 

@@ -107,7 +107,7 @@ impl Others<'_> {
         kept.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut nearest = vec![];
         for (least, node) in kept {
-            // As there is none yet, nothing is greater.
+            // Nothing is greater while there are too few.
             if least > last_of(&nearest) {
                 break;
             }

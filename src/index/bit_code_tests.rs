@@ -42,7 +42,7 @@ fn all_that_a_walk_came_to_is_compared_or_proved_out() {
     }
 }
 
-/// What was found in one segment bounds what the next may have.
+/// Neighbours in one segment bound what the next may have.
 #[test]
 fn segments_prove_out_what_those_before_are_nearer_than() {
     let rescored = |case: &Case| {
@@ -100,7 +100,7 @@ fn other_codes_than_those_of_rows_and_another_centroid_are_told() {
     assert!(damage(&index).contains("a centroid of finite numbers"));
 }
 
-/// Of one mean of all: a segment that says another is wrong, even if all of its codes are those by this.
+/// There is one mean of all: a segment that says another is wrong, even if all of its codes are those by this.
 #[test]
 fn codes_by_another_centroid_are_told() {
     use crate::graph::bit_code::Frame;

@@ -40,9 +40,12 @@ pub struct VectorCounts {
     pub candidates: u64,
     /// Vectors of these that were compared.
     pub compared: u64,
-    /// Vectors of these that a walk came to, and that the bounds of their codes did not prove too far.
+    /// Vectors of these that a walk came to and codes did not prove too far.
     pub rescored: u64,
-    /// Nodes that a walk came to whose vectors were not compared: the bounds of their codes prove that they are too far.
+    /// Nodes that a walk came to and codes proved too far.
+    ///
+    /// Their vectors were not compared. Bounds of codes hold nearly always, not always: see
+    /// [`VectorCodes`](crate::schema::VectorCodes).
     pub proved_out: u64,
     /// Nodes of a graph whose links were read.
     pub hops: u64,

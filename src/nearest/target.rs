@@ -154,7 +154,7 @@ impl WalkTarget<'_> {
             Code::None => return None,
         };
         let greatest = match self.params.metric {
-            // Of vectors of length 1.
+            // Both vectors have the length 1.
             Metric::Cosine => 1.0 - least / 2.0,
             Metric::Dot | Metric::L2 => -least,
         };

@@ -1,4 +1,4 @@
-//! Codes of one bit a number beside vectors whose numbers have four, and the rotation that both went through.
+//! Codes of a bit a number beside vectors of four, and the rotation of both.
 //!
 //! Bits that differ are counted, which are whole numbers, and a rotation is sums and differences of two numbers at a time: no step
 //! adds anything in another order. So all give the same, to the bit.
@@ -9,7 +9,7 @@ pub(crate) const PLANES: usize = 4;
 pub(crate) const WORD: usize = 64;
 
 kernel! {
-    /// Bits in which a code differs from planes. Those of each plane count twice those of the plane before.
+    /// Number of bits in which a code differs from planes. Each plane counts twice the plane before.
     weighted_differences(code: &[u8], planes: &[[u64; PLANES]]) -> u32 {
         let mut counts = [0; PLANES];
         for (word, planes) in code.as_chunks().0.iter().zip(planes) {

@@ -22,7 +22,7 @@
 //! product of scale and whole number, in 32 bits. The centroid is their mean: products in 64 bits are added up in the order
 //! of nodes, divided by their number, and rounded to 32 bits.
 //!
-//! What is coded is the vector less the centroid, rotated: in each of four rounds some signs are changed, and 2ⁿ numbers, the
+//! Coded is the vector less the centroid, rotated: in each of four rounds some signs are changed, and 2ⁿ numbers, the
 //! greatest power of two that there are, are mixed by Walsh and Hadamard's transform and divided by √2ⁿ: the first that many in the
 //! rounds 0 and 2, the last in the rounds 1 and 3. Round r changes the sign of the number i where bit i mod 64 of the word w = ⌊i ÷ 64⌋ is 1: words
 //! are the last step of splitmix64 of seed + (r × words a round + w + 1) × 9E3779B97F4A7C15. A bit is 1 where the number that comes
@@ -69,8 +69,8 @@
 //! which codes it has, so a reader expects one of them, and whatever lists, copies, seals or rebuilds sections has the same kinds
 //! to know.
 //!
-//! Codes are made of codes of a byte a number, by which the graph is built, so that rows that are one node have one code. What these
-//! are off by is about a hundredth of what a bit is.
+//! Codes are made of codes of a byte a number, by which the graph is built, so that rows that are one node have one code. These
+//! are off by about a hundredth of what a bit is.
 
 use super::codes::Codes;
 use super::{expect_len, head};
