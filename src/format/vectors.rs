@@ -214,6 +214,22 @@ impl<'s, S: Source<'s>> Vectors<S> {
         self.docs.bytes(at(ordinals.start)..at(ordinals.end))
     }
 
+    /// The documents of all rows, 4 bytes each, if they are at hand and need no more checks.
+    pub(crate) fn docs_at_hand(&self) -> Option<&'s [u8]> {
+        self.docs.at_hand()
+    }
+
+    /// The document of a row, also by [all](Self::docs_at_hand).
+    #[inline]
+    pub(crate) fn doc_of(&self, at_hand: Option<&[u8]>, ordinal: u32) -> Result<u32> {
+        let doc = at_hand.and_then(|docs| array_at(docs, ordinal as usize * DOC_LEN as usize));
+        match doc.map(u32::from_le_bytes) {
+            Some(doc) if doc < self.n_docs => Ok(doc),
+            // Whatever is wrong is told by those of the section.
+            _ => self.doc(ordinal),
+        }
+    }
+
     /// The document of a row.
     pub(crate) fn doc(&self, ordinal: u32) -> Result<u32> {
         let bytes = self.docs(ordinal..ordinal + 1)?;

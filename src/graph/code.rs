@@ -21,7 +21,7 @@
 
 use super::spill::SpilledBytes;
 use crate::schema::Metric;
-use crate::simd::codes::{dot, sum};
+use crate::simd::codes::{TOGETHER, dot, dots, sum};
 use crate::simd::prefetch::prefetch;
 
 /// Greatest number of a code.
@@ -113,6 +113,19 @@ impl Target {
             _ => 2.0 * RANGES * (distance.max(0.0) * (steps[0] + steps[1])).sqrt(),
         };
         (distance - off - ROUNDED * (squares[0] + squares[1])) as f32
+    }
+
+    /// [Distances](Self::distance) of some vectors, which take less together; bytes may follow the codes.
+    #[inline]
+    pub(crate) fn distances(
+        &self,
+        codes: [&[u8]; TOGETHER],
+        measures: [Measures; TOGETHER],
+    ) -> [f32; TOGETHER] {
+        let products = dots(&self.code, self.sum, codes);
+        std::array::from_fn(|nth| {
+            distance(self.metric, self.measures, measures[nth], products[nth])
+        })
     }
 }
 

@@ -72,10 +72,12 @@ impl Nodes for Others<'_> {
         Ok(self.walked_distance(node))
     }
 
-    fn prefetch(&mut self, node: u32) {
-        match &self.bits {
-            Some((codes, _)) => codes.prefetch(node),
-            None => self.codes.prefetch(self.graph.order[node as usize]),
+    fn prefetch(&mut self, nodes: &[u32]) {
+        for node in nodes {
+            match &self.bits {
+                Some((codes, _)) => codes.prefetch(*node),
+                None => self.codes.prefetch(self.graph.order[*node as usize]),
+            }
         }
     }
 }

@@ -29,8 +29,20 @@ pub(crate) trait Nodes {
     /// Whatever reading says.
     fn distance(&mut self, node: u32) -> Result<f32>;
 
-    /// Begins to load what the distance of a node needs.
-    fn prefetch(&mut self, _node: u32) {}
+    /// Appends the distance of each of some nodes.
+    ///
+    /// # Errors
+    ///
+    /// Whatever reading says.
+    fn distances(&mut self, nodes: &[u32], to: &mut Vec<f32>) -> Result<()> {
+        for node in nodes {
+            to.push(self.distance(*node)?);
+        }
+        Ok(())
+    }
+
+    /// Begins to load what the distances of some nodes need.
+    fn prefetch(&mut self, _nodes: &[u32]) {}
 
     /// Whether a node may be found, in a walk [among](walk_among) some.
     ///
@@ -74,6 +86,8 @@ pub(crate) struct Scratch {
     kept: Vec<Kept>,
     seen: Seen,
     links: Vec<u32>,
+    /// Distances of those of the links that are compared.
+    distances: Vec<f32>,
     /// Nodes that a walk among some may go on from, the nearest on top.
     open: BinaryHeap<Reverse<u64>>,
     /// Nodes that are not wanted, and such ones whose neighbours were looked at.
@@ -231,11 +245,10 @@ fn compare(
     scratch: &mut Scratch,
     counts: &mut Counts,
 ) -> Result<()> {
-    let n_new = retain_new(nodes, scratch)?;
-    counts.distances += n_new as u64;
-    for at in 0..n_new {
+    measure(nodes, scratch, counts)?;
+    for at in 0..scratch.links.len() {
         let node = scratch.links[at];
-        let key = key_of(nodes.distance(node)?, node);
+        let key = key_of(scratch.distances[at], node);
         if scratch.is_near(key, ef) {
             scratch.open.push(Reverse(key));
             // It was asked before where only those that are wanted are compared.
@@ -312,12 +325,10 @@ fn visit(
     scratch: &mut Scratch,
     counts: &mut Counts,
 ) -> Result<usize> {
-    let n_new = retain_new(nodes, scratch)?;
-    counts.distances += n_new as u64;
+    measure(nodes, scratch, counts)?;
     let mut nearest = usize::MAX;
-    for at in 0..n_new {
-        let node = scratch.links[at];
-        let key = key_of(nodes.distance(node)?, node);
+    for at in 0..scratch.links.len() {
+        let key = key_of(scratch.distances[at], scratch.links[at]);
         if let Some(place) = scratch.keep(key, ef) {
             nearest = nearest.min(place);
         }
@@ -325,24 +336,27 @@ fn visit(
     Ok(nearest)
 }
 
-/// Moves those of the links that are seen for the first time to the front; how many there are.
-fn retain_new(nodes: &mut impl Nodes, scratch: &mut Scratch) -> Result<usize> {
+/// Keeps those of the links that are seen for the first time, and measures their distances.
+#[inline]
+fn measure(nodes: &mut impl Nodes, scratch: &mut Scratch, counts: &mut Counts) -> Result<()> {
+    retain_new(nodes, scratch)?;
+    counts.distances += scratch.links.len() as u64;
+    scratch.distances.clear();
+    nodes.distances(&scratch.links, &mut scratch.distances)
+}
+
+/// Keeps those of the links that are seen for the first time.
+fn retain_new(nodes: &mut impl Nodes, scratch: &mut Scratch) -> Result<()> {
     let n_nodes = nodes.n_nodes();
-    let mut n_new = 0;
-    for at in 0..scratch.links.len() {
-        let node = scratch.links[at];
-        if node as usize >= n_nodes {
-            return Err(Error::corrupt("walking over a graph of neighbours")
-                .expected(format!("nodes below {n_nodes}"))
-                .found(format!("node {node}")));
-        }
-        if scratch.seen.insert(node) {
-            nodes.prefetch(node);
-            scratch.links[n_new] = node;
-            n_new += 1;
-        }
+    if let Some(node) = scratch.links.iter().find(|node| **node as usize >= n_nodes) {
+        return Err(Error::corrupt("walking over a graph of neighbours")
+            .expected(format!("nodes below {n_nodes}"))
+            .found(format!("node {node}")));
     }
-    Ok(n_new)
+    let Scratch { links, seen, .. } = scratch;
+    links.retain(|node| seen.insert(*node));
+    nodes.prefetch(links);
+    Ok(())
 }
 
 #[cfg(test)]

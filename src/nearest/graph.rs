@@ -11,16 +11,19 @@ use super::ways::{Choice, Way};
 use crate::budget::{self, ns};
 use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
-use crate::format::graph::codes::Codes;
+use crate::format::graph::codes::CodeRows;
 use crate::format::graph::links::Links;
+use crate::format::graph::nodes::Nodes as NodeRows;
+use crate::format::graph::upper::Upper;
 use crate::format::vectors::Vectors;
 use crate::graph::walk::{Counts, Ended, Nodes, Scratch, Through, walk, walk_among};
 use crate::graph::{ENTRIES, TOP_NODES};
 use crate::segment::file::Section;
 use crate::segment::graph::FieldGraph;
-use crate::simd::prefetch::prefetch;
+use crate::simd::codes::TOGETHER;
 use std::cell::Cell;
 use std::collections::HashSet;
+use std::ops::Range;
 
 /// Documents beside those that are wanted which are compared by their vectors where there are no codes with bounds: a node has one
 /// of its vectors compared, and others may be nearer.
@@ -33,11 +36,21 @@ thread_local! {
 
 /// The vectors of a segment, and which of them are looked at.
 pub(super) struct Among<'a, 's> {
-    pub(super) graph: &'a FieldGraph<'s>,
-    pub(super) vectors: &'a Vectors<Section<'s>>,
-    pub(super) filter: &'a DocIdSet,
+    graph: &'a FieldGraph<'s>,
+    vectors: &'a Vectors<Section<'s>>,
+    filter: &'a DocIdSet,
     /// A document that is not found.
-    pub(super) left_out: Option<u32>,
+    left_out: Option<u32>,
+    at_hand: AtHand<'s>,
+}
+
+/// Sections all bytes of which were checked before. Whatever is wrong there is told by those of the graph, which say where.
+struct AtHand<'s> {
+    codes: Option<CodeRows<'s>>,
+    links: Option<Links<&'s [u8]>>,
+    upper: Option<Upper<&'s [u8]>>,
+    nodes: Option<NodeRows<&'s [u8]>>,
+    docs: Option<&'s [u8]>,
 }
 
 /// Outcome of walks.
@@ -70,7 +83,23 @@ impl Near {
     }
 }
 
-impl Among<'_, '_> {
+impl<'a, 's> Among<'a, 's> {
+    /// The vectors of a graph, of which those of a filter are found without the document that is left out.
+    pub(super) fn of(
+        (graph, vectors): (&'a FieldGraph<'s>, &'a Vectors<Section<'s>>),
+        filter: &'a DocIdSet,
+        left_out: Option<u32>,
+    ) -> Self {
+        let at_hand = AtHand {
+            codes: graph.codes.as_ref().and_then(|codes| codes.at_hand()),
+            links: graph.links.at_hand(),
+            upper: graph.upper.at_hand(),
+            nodes: graph.nodes.at_hand(),
+            docs: vectors.docs_at_hand(),
+        };
+        Among { graph, vectors, filter, left_out, at_hand }
+    }
+
     /// Walks to `k` documents or some more, of which those that are less similar than `least` may be left out; less than there are
     /// where walking took too long or came to too few.
     pub(super) fn walk(
@@ -99,7 +128,7 @@ impl Among<'_, '_> {
         let (mut near, mut all_ended) = (vec![], Ended::Beam);
         let walks = target.walked(self.graph.codes.as_ref())?;
         for to in &walks {
-            let mut nodes = NodesOf::of(self, to);
+            let mut nodes = NodesOf { among: self, to };
             let ended = self.walk_to(&mut nodes, choice, &mut counts, &mut scratch)?;
             for (node, distance) in scratch.nearest() {
                 near.push(Near { node, greatest: nodes.greatest(node, distance)?, distance });
@@ -168,10 +197,13 @@ impl Among<'_, '_> {
         };
         let mut places: Vec<u32> = (0..n_top.min(TOP_NODES as u32)).collect();
         for level in (0..upper.n_levels()).rev() {
-            *counts += walk(&mut NodesOfLevel { nodes, level }, &places, ENTRIES, scratch)?;
+            let all = self.at_hand.upper.as_ref().and_then(|upper| upper.nodes_at_hand(level));
+            let all = all.unwrap_or_default();
+            let mut of_level = NodesOfLevel { nodes, level, all, compared: vec![] };
+            *counts += walk(&mut of_level, &places, ENTRIES, scratch)?;
             let mut found = vec![];
             for (place, _) in scratch.nearest() {
-                found.push(upper.node(level, place)?);
+                found.push(self.node_of_level(level, place)?);
             }
             if level == 0 {
                 return Ok(found);
@@ -190,12 +222,12 @@ impl Among<'_, '_> {
         let (mut low, mut high) = (0, upper.n_nodes(level));
         while low < high {
             let middle = low + (high - low) / 2;
-            match upper.node(level, middle)? < node {
+            match self.node_of_level(level, middle)? < node {
                 true => low = middle + 1,
                 false => high = middle,
             }
         }
-        let is_there = low < upper.n_nodes(level) && upper.node(level, low)? == node;
+        let is_there = low < upper.n_nodes(level) && self.node_of_level(level, low)? == node;
         Ok(is_there.then_some(low))
     }
 
@@ -230,9 +262,9 @@ impl Among<'_, '_> {
                 walked.proved_out += greatest.map_or(0, |_| (near.len() - nth) as u64);
                 break;
             }
-            for place in self.graph.nodes.places(*node)? {
-                let row = self.graph.nodes.row(place)?;
-                let doc = self.vectors.doc(row)?;
+            for place in self.places(*node)? {
+                let row = self.row(place)?;
+                let doc = self.doc(row)?;
                 if self.lets_through(doc) && (!self.has_several(doc, row)? || known.insert(doc)) {
                     let neighbor = self.compare_document((doc, row), target, walked)?;
                     nearest.offer(neighbor.similarity);
@@ -249,9 +281,35 @@ impl Among<'_, '_> {
 
     /// Whether a document has another vector than that of a row: they lie next to each other.
     fn has_several(&self, doc: u32, row: u32) -> Result<bool> {
-        let vectors = self.vectors;
-        Ok(row > 0 && vectors.doc(row - 1)? == doc
-            || row + 1 < vectors.n_vectors() && vectors.doc(row + 1)? == doc)
+        Ok(row > 0 && self.doc(row - 1)? == doc
+            || row + 1 < self.vectors.n_vectors() && self.doc(row + 1)? == doc)
+    }
+
+    /// Places of the rows of a node.
+    #[inline]
+    fn places(&self, node: u32) -> Result<Range<u32>> {
+        let at_hand = self.at_hand.nodes.as_ref().and_then(|nodes| nodes.places(node).ok());
+        at_hand.map_or_else(|| self.graph.nodes.places(node), Ok)
+    }
+
+    /// The row at a place.
+    #[inline]
+    fn row(&self, place: u32) -> Result<u32> {
+        let at_hand = self.at_hand.nodes.as_ref().and_then(|nodes| nodes.row(place).ok());
+        at_hand.map_or_else(|| self.graph.nodes.row(place), Ok)
+    }
+
+    /// The document of a row.
+    #[inline]
+    fn doc(&self, row: u32) -> Result<u32> {
+        self.vectors.doc_of(self.at_hand.docs, row)
+    }
+
+    /// The node at a place of a level.
+    #[inline]
+    fn node_of_level(&self, level: usize, place: u32) -> Result<u32> {
+        let at_hand = self.at_hand.upper.as_ref().and_then(|upper| upper.node(level, place).ok());
+        at_hand.map_or_else(|| self.graph.upper.node(level, place), Ok)
     }
 
     /// Compares all vectors of a document, of which one is in a row.
@@ -263,10 +321,10 @@ impl Among<'_, '_> {
     ) -> Result<Neighbor> {
         let ns_of_row = ns::VECTOR_READ + u64::from(target.dims()) / ns::NUMBERS_COMPARED;
         let (mut from, mut to) = (row, row + 1);
-        while from > 0 && self.vectors.doc(from - 1)? == doc {
+        while from > 0 && self.doc(from - 1)? == doc {
             from -= 1;
         }
-        while to < self.vectors.n_vectors() && self.vectors.doc(to)? == doc {
+        while to < self.vectors.n_vectors() && self.doc(to)? == doc {
             to += 1;
         }
         budget::work(ns_of_row * u64::from(to - from))?;
@@ -283,16 +341,20 @@ impl Among<'_, '_> {
 struct NodesOf<'n, 'a, 's> {
     among: &'n Among<'a, 's>,
     to: &'n WalkTarget<'n>,
-    /// Codes and links where all were checked before; whatever is wrong there is told by those of the graph.
-    codes: Option<Codes<&'s [u8]>>,
-    links: Option<Links<&'s [u8]>>,
 }
 
-impl<'n, 'a, 's> NodesOf<'n, 'a, 's> {
-    fn of(among: &'n Among<'a, 's>, to: &'n WalkTarget<'n>) -> Self {
-        let graph = among.graph;
-        let codes = graph.codes.as_ref().and_then(|codes| codes.at_hand());
-        NodesOf { among, to, codes, links: graph.links.at_hand() }
+impl NodesOf<'_, '_, '_> {
+    /// The first row of a node.
+    #[inline]
+    fn first_row(&self, node: u32) -> Result<u32> {
+        self.among.row(self.among.places(node)?.start)
+    }
+
+    /// Distances by codes that are at hand; where there are fewer, the first is compared again, which takes less than one by one.
+    #[inline]
+    fn distances_at_hand(&self, codes: CodeRows<'_>, nodes: &[u32]) -> Option<[f32; TOGETHER]> {
+        let row = |nth: usize| codes.row(*nodes.get(nth).or(nodes.first())?);
+        self.to.distances_of_codes([row(0)?, row(1)?, row(2)?, row(3)?])
     }
 
     /// The distance by what is checked, or without codes by the first row.
@@ -300,7 +362,7 @@ impl<'n, 'a, 's> NodesOf<'n, 'a, 's> {
     fn distance_to_check(&self, node: u32) -> Result<f32> {
         let Among { graph, vectors, .. } = self.among;
         let Some(codes) = &graph.codes else {
-            let row = graph.first_row(node)?;
+            let row = self.first_row(node)?;
             return Ok(self.to.distance_of_row(&vectors.rows(row..row + 1)?));
         };
         match self.to.distance_of_code(&codes.row(node)?) {
@@ -312,7 +374,7 @@ impl<'n, 'a, 's> NodesOf<'n, 'a, 's> {
     /// The greatest similarity that vectors of a node at some distance may have.
     fn greatest(&self, node: u32, distance: f32) -> Result<Option<f32>> {
         let Some(codes) = &self.among.graph.codes else { return Ok(None) };
-        if let Some(row) = self.codes.and_then(|codes| codes.row_at_hand(node)) {
+        if let Some(row) = self.among.at_hand.codes.and_then(|codes| codes.row(node)) {
             return Ok(self.to.greatest_similarity(row, distance));
         }
         Ok(self.to.greatest_similarity(&codes.row(node)?, distance))
@@ -326,7 +388,7 @@ impl Nodes for NodesOf<'_, '_, '_> {
 
     fn links(&mut self, node: u32, to: &mut Vec<u32>) -> Result<()> {
         let known = to.len();
-        match &self.links {
+        match &self.among.at_hand.links {
             Some(links) if links.read(node, to).is_ok() => Ok(()),
             _ => {
                 to.truncate(known);
@@ -337,30 +399,44 @@ impl Nodes for NodesOf<'_, '_, '_> {
 
     #[inline]
     fn distance(&mut self, node: u32) -> Result<f32> {
-        let at_hand = self.codes.and_then(|codes| codes.row_at_hand(node));
+        let at_hand = self.among.at_hand.codes.and_then(|codes| codes.row(node));
         match at_hand.and_then(|row| self.to.distance_of_code(row)) {
             Some(distance) => Ok(distance),
             None => self.distance_to_check(node),
         }
     }
 
-    #[inline]
-    fn prefetch(&mut self, node: u32) {
-        if let Some(row) = self.codes.and_then(|codes| codes.row_at_hand(node)) {
-            return prefetch(row);
+    fn distances(&mut self, nodes: &[u32], to: &mut Vec<f32>) -> Result<()> {
+        let codes = self.among.at_hand.codes;
+        for nodes in nodes.chunks(TOGETHER) {
+            if let Some(distances) = codes.and_then(|codes| self.distances_at_hand(codes, nodes)) {
+                to.extend(distances.iter().take(nodes.len()));
+                continue;
+            }
+            for node in nodes {
+                to.push(self.distance_to_check(*node)?);
+            }
         }
-        let Among { graph, vectors, .. } = self.among;
-        match &graph.codes {
-            Some(codes) => codes.prefetch(node),
+        Ok(())
+    }
+
+    fn prefetch(&mut self, nodes: &[u32]) {
+        let Among { graph, vectors, at_hand, .. } = self.among;
+        match (at_hand.codes, &graph.codes) {
+            (Some(codes), _) => codes.prefetch(nodes),
+            (None, Some(codes)) => nodes.iter().for_each(|node| codes.prefetch(*node)),
             // Damage is told where the distance is asked for.
-            None => _ = graph.first_row(node).map(|row| vectors.prefetch(row)),
+            (None, None) => {
+                let rows = nodes.iter().filter_map(|node| self.first_row(*node).ok());
+                rows.for_each(|row| vectors.prefetch(row));
+            }
         }
     }
 
     fn is_wanted(&mut self, node: u32) -> Result<bool> {
-        let Among { graph, vectors, .. } = self.among;
-        for place in graph.nodes.places(node)? {
-            if self.among.lets_through(vectors.doc(graph.nodes.row(place)?)?) {
+        let among = self.among;
+        for place in among.places(node)? {
+            if among.lets_through(among.doc(among.row(place)?)?) {
                 return Ok(true);
             }
         }
@@ -372,6 +448,21 @@ impl Nodes for NodesOf<'_, '_, '_> {
 struct NodesOfLevel<'l, 'n, 'a, 's> {
     nodes: &'l mut NodesOf<'n, 'a, 's>,
     level: usize,
+    /// All of them, if they are at hand.
+    all: &'l [[u8; 4]],
+    /// Nodes that are compared.
+    compared: Vec<u32>,
+}
+
+impl NodesOfLevel<'_, '_, '_, '_> {
+    #[inline]
+    fn node(&self, place: u32) -> Result<u32> {
+        let n_nodes = self.nodes.among.graph.n_nodes();
+        match self.all.get(place as usize).map(|node| u32::from_le_bytes(*node)) {
+            Some(node) if node < n_nodes => Ok(node),
+            _ => self.nodes.among.graph.upper.node(self.level, place),
+        }
+    }
 }
 
 impl Nodes for NodesOfLevel<'_, '_, '_, '_> {
@@ -380,11 +471,40 @@ impl Nodes for NodesOfLevel<'_, '_, '_, '_> {
     }
 
     fn links(&mut self, place: u32, to: &mut Vec<u32>) -> Result<()> {
-        self.nodes.among.graph.upper.links(self.level, place, to)
+        let (known, Among { graph, at_hand, .. }) = (to.len(), self.nodes.among);
+        match &at_hand.upper {
+            Some(upper) if upper.links(self.level, place, to).is_ok() => Ok(()),
+            _ => {
+                to.truncate(known);
+                graph.upper.links(self.level, place, to)
+            }
+        }
     }
 
     fn distance(&mut self, place: u32) -> Result<f32> {
-        let node = self.nodes.among.graph.upper.node(self.level, place)?;
-        self.nodes.distance(node)
+        self.nodes.distance(self.node(place)?)
+    }
+
+    fn distances(&mut self, places: &[u32], to: &mut Vec<f32>) -> Result<()> {
+        let mut compared = std::mem::take(&mut self.compared);
+        compared.clear();
+        for place in places {
+            compared.push(self.node(*place)?);
+        }
+        let told = self.nodes.distances(&compared, to);
+        self.compared = compared;
+        told
+    }
+
+    fn prefetch(&mut self, places: &[u32]) {
+        self.compared.clear();
+        for place in places {
+            match self.node(*place) {
+                Ok(node) => self.compared.push(node),
+                // Damage is told where the distance is asked for.
+                Err(_) => return,
+            }
+        }
+        self.nodes.prefetch(&self.compared);
     }
 }

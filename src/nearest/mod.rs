@@ -174,8 +174,8 @@ pub(crate) fn find(
         if let Some((k, choice)) = best.n_wanted().zip(ways.get(nth).filter(|it| it.is_walk()))
             && let Some(graph) = segment.field(spec.field).graph(vectors.n_vectors())?
         {
-            let filter = &filter.to_test()?;
-            let among = Among { graph: &graph, vectors: &vectors, filter, left_out };
+            let filter = filter.to_test()?;
+            let among = Among::of((&graph, &vectors), &filter, left_out);
             let walked = among.walk(&target, (k, best.least()), choice)?;
             counts.add_walk(&walked);
             if let Some(found) = walked.found {

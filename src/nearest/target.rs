@@ -10,6 +10,7 @@ use crate::ids::DocId;
 use crate::query::{NeighborsSpec, QueryVector};
 use crate::schema::{Metric, Schema, VectorCodes, VectorParams, VectorValues};
 use crate::segment::reader::SegmentReader;
+use crate::simd::codes::TOGETHER;
 use crate::simd::dots::{
     Bits, F16, F32, I8, Numbers, dot, dot_and_square, ones_in_common, squared_distance,
 };
@@ -159,6 +160,21 @@ impl WalkTarget<'_> {
             Metric::Dot | Metric::L2 => -least,
         };
         greatest.is_finite().then_some(greatest)
+    }
+
+    /// Distances of the codes in some rows, which take less together. None where a row has too few bytes.
+    #[inline]
+    pub(super) fn distances_of_codes(&self, rows: [&[u8]; TOGETHER]) -> Option<[f32; TOGETHER]> {
+        let Code::Bytes(own) = &self.code else {
+            let [a, b, c, d] = rows.map(|row| self.distance_of_code(row));
+            return Some([a?, b?, c?, d?]);
+        };
+        let measures = rows.map(|row| {
+            let [scale, square] = codes::measures_of_row(row);
+            Measures { scale, square }
+        });
+        let distances = own.distances(rows, measures);
+        Some(distances.map(|distance| if distance.is_nan() { f32::MAX } else { distance }))
     }
 
     /// Distance of a row, or what grows with it.

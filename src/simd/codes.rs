@@ -57,7 +57,17 @@ pub(super) fn dot_portable(code: &[u8], _sum: i32, other: &[u8]) -> i32 {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 fn dot_avx2(code: &[u8], sum: i32, other: &[u8]) -> i32 {
-    dot_portable(code, sum, other)
+    use std::arch::x86_64::*;
+    let (steps, rest) = code.as_chunks::<STEP>();
+    let (others, others_rest) = other[..code.len().min(other.len())].as_chunks::<STEP>();
+    let mut dots = _mm256_setzero_si256();
+    for (a, b) in steps.iter().zip(others) {
+        dots = _mm256_add_epi32(dots, _mm256_madd_epi16(wide(a), wide(b)));
+    }
+    let dots = _mm_add_epi32(_mm256_castsi256_si128(dots), _mm256_extracti128_si256::<1>(dots));
+    let dots = _mm_add_epi32(dots, _mm_srli_si128::<8>(dots));
+    let dots = _mm_add_epi32(dots, _mm_srli_si128::<4>(dots));
+    _mm_cvtsi128_si32(dots).wrapping_add(dot_portable(rest, sum, others_rest))
 }
 
 /// Groups of the rows of a strip: of as many numbers as the longest has, zeros where there are none.
@@ -142,18 +152,16 @@ fn tile_avx2(
     while first < STRIP {
         let mut sums = [[_mm256_setzero_si256(); 4]; ROWS];
         for (rows, others) in rows.iter().zip(others) {
-            let mut wide = [_mm256_setzero_si256(); 4];
-            let quarters = others.as_chunks::<16>().0;
-            for (to, quarter) in wide.iter_mut().zip(quarters) {
-                let number = u128::from_le_bytes(*quarter);
-                let quarter = _mm_set_epi64x((number >> 64) as i64, number as i64);
-                *to = _mm256_cvtepi8_epi16(quarter);
+            let mut wides = [_mm256_setzero_si256(); 4];
+            let quarters = others.as_chunks::<STEP>().0;
+            for (to, quarter) in wides.iter_mut().zip(quarters) {
+                *to = wide(quarter);
             }
             let rows = &rows.as_chunks::<GROUP>().0[first..first + ROWS];
             for (row, sums) in rows.iter().zip(&mut sums) {
                 let row = _mm_cvtepi8_epi16(_mm_cvtsi32_si128(i32::from_le_bytes(*row)));
                 let row = _mm256_broadcastq_epi64(row);
-                for (sum, wide) in sums.iter_mut().zip(&wide) {
+                for (sum, wide) in sums.iter_mut().zip(&wides) {
                     *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(row, *wide));
                 }
             }
@@ -172,6 +180,60 @@ fn tile_avx2(
         }
         first += ROWS;
     }
+}
+
+/// Rows of which inner products with a code are computed [together](dots).
+pub(crate) const TOGETHER: usize = 4;
+
+/// Inner products of a code with each of some others, which are as long or longer; `sum` is that of the numbers of the first.
+#[inline]
+pub(crate) fn dots(code: &[u8], sum: i32, others: [&[u8]; TOGETHER]) -> [i32; TOGETHER] {
+    return_by_vectors!(avx512 avx512::codes::dots, avx2 dots_avx2, neon neon::codes::dots => (code, sum, others));
+    others.map(|other| dot_portable(code, sum, other))
+}
+
+/// Works like [`dots`]: numbers of the code are made wide once for all rows.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn dots_avx2(code: &[u8], sum: i32, others: [&[u8]; TOGETHER]) -> [i32; TOGETHER] {
+    use std::arch::x86_64::*;
+    let (steps, rest) = code.as_chunks::<STEP>();
+    let [a, b, c, d] = others;
+    let [(a, a_rest), (b, b_rest), (c, c_rest), (d, d_rest)] =
+        [a, b, c, d].map(|other| other[..code.len().min(other.len())].as_chunks::<STEP>());
+    let mut sums = [_mm256_setzero_si256(); TOGETHER];
+    for ((((step, a), b), c), d) in steps.iter().zip(a).zip(b).zip(c).zip(d) {
+        let step = wide(step);
+        sums[0] = _mm256_add_epi32(sums[0], _mm256_madd_epi16(step, wide(a)));
+        sums[1] = _mm256_add_epi32(sums[1], _mm256_madd_epi16(step, wide(b)));
+        sums[2] = _mm256_add_epi32(sums[2], _mm256_madd_epi16(step, wide(c)));
+        sums[3] = _mm256_add_epi32(sums[3], _mm256_madd_epi16(step, wide(d)));
+    }
+    let low = _mm256_hadd_epi32(sums[0], sums[1]);
+    let high = _mm256_hadd_epi32(sums[2], sums[3]);
+    let both = _mm256_hadd_epi32(low, high);
+    let dots = _mm_add_epi32(_mm256_castsi256_si128(both), _mm256_extracti128_si256::<1>(both));
+    let dots = [
+        _mm_extract_epi32::<0>(dots),
+        _mm_extract_epi32::<1>(dots),
+        _mm_extract_epi32::<2>(dots),
+        _mm_extract_epi32::<3>(dots),
+    ];
+    if rest.is_empty() {
+        return dots;
+    }
+    let rests = [a_rest, b_rest, c_rest, d_rest];
+    std::array::from_fn(|nth| dots[nth].wrapping_add(dot_portable(rest, sum, rests[nth])))
+}
+
+/// Numbers of 8 bits in 16.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+fn wide(numbers: &[u8; STEP]) -> std::arch::x86_64::__m256i {
+    use std::arch::x86_64::{_mm_set_epi64x, _mm256_cvtepi8_epi16};
+    let numbers = u128::from_le_bytes(*numbers);
+    _mm256_cvtepi8_epi16(_mm_set_epi64x((numbers >> 64) as i64, numbers as i64))
 }
 
 /// Measures of the rows of a strip.
@@ -243,6 +305,9 @@ mod tests {
             let n = a.len().min(b.len());
             for () in crate::simd::each_step() {
                 prop_assert_eq!(dot(&a[..n], sum(&a[..n]), &b), naive(&a[..n], &b));
+                let others = [&b[..], &a, &b[..n], &a];
+                let expected = others.map(|other| naive(&a[..n], other));
+                prop_assert_eq!(dots(&a[..n], sum(&a[..n]), others), expected);
             }
         }
 
@@ -277,6 +342,8 @@ mod tests {
             assert_eq!(dot(&low, sum(&low), &low), 1 << 27);
             assert_eq!(dot(&low, sum(&low), &high), -128 * 127 * 8_192);
             assert_eq!(dot(&high, sum(&high), &high), 127 * 127 * 8_192);
+            let expected = [1 << 27, -128 * 127 * 8_192, 1 << 27, -128 * 127 * 8_192];
+            assert_eq!(dots(&low, sum(&low), [&low, &high, &low, &high]), expected);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Vector kernels, each beside the portable twin that defines its result.
 //!
 //! [`arrays`] meets two sorted lists of 16-bit numbers, [`bitmaps`] combines and counts sets of
-//! 65,536 bits, [`codes`] multiplies codes of vectors, [`dots`] compares vectors of numbers, [`sums`] adds up bounds, [`scores`] what the documents of a block score, [`windows`] of a window, [`packed`] unpacks
+//! 65,536 bits, [`codes`] multiplies codes of vectors, [`dots`] compares vectors of numbers, [`gaps`] decodes ascending numbers, [`sums`] adds up bounds, [`scores`] what the documents of a block score, [`windows`] of a window, [`packed`] unpacks
 //! frequencies and positions, [`widths`] says where packed frequencies are, [`numbers`] those of columns, [`places`] finds numbers in a few others, [`planes`] compares codes of bits,
 //! [`prefetch`] asks for memory early. The kernels see a container as its serialised little-endian bytes,
 //! unaligned, so mapped and owned containers run through the same code.
@@ -103,6 +103,7 @@ mod avx512;
 pub(crate) mod bitmaps;
 pub(crate) mod codes;
 pub(crate) mod dots;
+pub(crate) mod gaps;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
 pub(crate) mod numbers;

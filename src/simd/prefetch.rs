@@ -12,6 +12,18 @@ pub(crate) fn prefetch(bytes: &[u8]) {
     }
 }
 
+/// Begins to load some rows of one length, by the bytes from the start of each on.
+#[inline]
+pub(crate) fn prefetch_rows<'r>(rows: impl Iterator<Item = &'r [u8]>, row_len: usize) {
+    // A row that does not begin a line may end in one more.
+    let n_lines = row_len.div_ceil(LINE);
+    for row in rows {
+        for line in 0..n_lines {
+            prefetch_at(row.as_ptr().wrapping_add(LINE * line));
+        }
+    }
+}
+
 /// Prefetches the line that a value begins in.
 #[inline]
 pub(crate) fn prefetch_of<T>(value: &T) {
@@ -44,6 +56,7 @@ mod tests {
             super::prefetch(&bytes[start..]);
         }
         super::prefetch_of(&bytes[500]);
+        super::prefetch_rows(bytes.chunks(130), 130);
         assert!(bytes.iter().all(|byte| *byte == 7));
     }
 }

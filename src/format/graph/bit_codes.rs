@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(code_of_row(&codes.row(1).unwrap()), Some(second));
         assert!(codes.row(2).is_err() && code_of_row(&[0; BESIDE - 1]).is_none());
         let at_hand = codes.at_hand().unwrap();
-        assert_eq!(code_of_row(at_hand.row_at_hand(1).unwrap()), Some(second));
+        assert_eq!(code_of_row(at_hand.row(1).unwrap()), Some(second));
     }
 
     #[test]

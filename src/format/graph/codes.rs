@@ -51,6 +51,7 @@
 use super::{expect_len, head};
 use crate::bytes::{ByteReader, Bytes, Source};
 use crate::error::{Error, Result};
+use crate::simd::prefetch::prefetch_rows;
 
 const HEAD_LEN: u64 = 16;
 const I8: u8 = 1;
@@ -84,13 +85,40 @@ pub(crate) fn encode_row(code: Code<'_>, out: &mut Vec<u8>) {
     out.extend(code.square.to_le_bytes());
 }
 
+/// Scale and squared length of a row; zeros if it is too short.
+#[inline]
+pub(crate) fn measures_of_row(row: &[u8]) -> [f32; 2] {
+    let [a, b, c, d, e, f, g, h] = row.last_chunk::<BESIDE>().copied().unwrap_or_default();
+    [[a, b, c, d], [e, f, g, h]].map(f32::from_le_bytes)
+}
+
 /// Splits a row into its parts.
 #[inline]
 pub(crate) fn code_of_row(row: &[u8]) -> Option<Code<'_>> {
-    let (steps, beside) = row.split_last_chunk::<BESIDE>()?;
-    let [a, b, c, d, e, f, g, h] = *beside;
-    let [scale, square] = [[a, b, c, d], [e, f, g, h]].map(f32::from_le_bytes);
+    let (steps, _) = row.split_last_chunk::<BESIDE>()?;
+    let [scale, square] = measures_of_row(row);
     Some(Code { steps, scale, square })
+}
+
+/// Codes of nodes back to back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CodeRows<'s> {
+    rows: &'s [u8],
+    row_len: usize,
+}
+
+impl<'s> CodeRows<'s> {
+    /// The row of a node.
+    #[inline]
+    pub(crate) fn row(self, node: u32) -> Option<&'s [u8]> {
+        self.rows.get(node as usize * self.row_len..)?.get(..self.row_len)
+    }
+
+    /// Begins to load the rows of some nodes.
+    #[inline]
+    pub(crate) fn prefetch(self, nodes: &[u32]) {
+        prefetch_rows(nodes.iter().filter_map(|node| self.row(*node)), self.row_len);
+    }
 }
 
 /// The codes of a field, read where they lie.
@@ -133,10 +161,10 @@ impl<'s, S: Source<'s>> Codes<S> {
         self.n_nodes
     }
 
-    /// The codes as bytes that need no more checks, if they are at hand.
-    pub(crate) fn at_hand(&self) -> Option<Codes<&'s [u8]>> {
-        let Codes { source, n_nodes, start, row_len } = *self;
-        Some(Codes { source: source.at_hand()?, n_nodes, start, row_len })
+    /// The rows, if they are at hand and need no more checks.
+    pub(crate) fn at_hand(&self) -> Option<CodeRows<'s>> {
+        let rows = self.source.at_hand()?.get(self.start as usize..)?;
+        Some(CodeRows { rows, row_len: self.row_len as usize })
     }
 
     #[inline]
@@ -169,15 +197,6 @@ impl<'s, S: Source<'s>> Codes<S> {
     pub(super) fn damage_of_head(&self, at: u64, found: impl Into<String>) -> Error {
         let error = Error::corrupt("reading the codes of vectors");
         self.source.locate(at, error.found(found))
-    }
-}
-
-impl<'s> Codes<&'s [u8]> {
-    /// The row of a node, if there is one.
-    #[inline]
-    pub(crate) fn row_at_hand(&self, node: u32) -> Option<&'s [u8]> {
-        let at = self.start as usize + node as usize * self.row_len as usize;
-        self.source.get(at..at + self.row_len as usize)
     }
 }
 

@@ -58,11 +58,18 @@
 use super::DEGREE_MAX;
 use crate::bytes::{Source, array_at};
 use crate::error::{Error, Result};
+use crate::simd::gaps::{self, GROUP};
+use std::ops::Range;
 
-const GROUP: u32 = 64;
+/// Nodes whose places are counted from one.
+const PLACED: u32 = 64;
+/// Gaps that are less are added up in 32 bits: so many of them, and the first link, give no more.
+const GAP_AT_ONCE: u32 = 1 << 25;
+
+const _: () = assert!(DEGREE_MAX == gaps::NUMBERS, "the links of a node are decoded at once");
 const START_LEN: u64 = size_of::<u64>() as u64;
 const END_LEN: u64 = size_of::<u16>() as u64;
-const GROUP_LEN: u64 = START_LEN + GROUP as u64 * END_LEN;
+const GROUP_LEN: u64 = START_LEN + PLACED as u64 * END_LEN;
 
 /// Writes nodes one after the other.
 #[derive(Debug, Default)]
@@ -79,13 +86,13 @@ impl LinksWriter {
     pub(crate) fn add(&mut self, links: &[u32], out: &mut Vec<u8>) {
         debug_assert!(links.len() <= DEGREE_MAX && links.is_sorted());
         let (start, node) = (out.len(), self.n_nodes);
-        if node.is_multiple_of(GROUP) {
+        if node.is_multiple_of(PLACED) {
             self.group_start = self.len;
             self.at.extend(self.len.to_le_bytes());
         }
         out.push(links.len() as u8);
         let lengths = out.len();
-        out.resize(lengths + links.len().div_ceil(4), 0);
+        out.resize(lengths + links.len().div_ceil(GROUP), 0);
         let mut before: Option<u32> = None;
         for (nth, link) in links.iter().enumerate() {
             let gap = match before.replace(*link) {
@@ -94,8 +101,8 @@ impl LinksWriter {
             };
             let len = gap_len(gap);
             out.extend(gap.to_le_bytes().iter().take(len));
-            if let Some(byte) = out.get_mut(lengths + nth / 4) {
-                *byte |= (len as u8 - 1) << (nth % 4 * 2);
+            if let Some(byte) = out.get_mut(lengths + nth / GROUP) {
+                *byte |= (len as u8 - 1) << (nth % GROUP * 2);
             }
         }
         self.len += (out.len() - start) as u64;
@@ -133,7 +140,7 @@ pub(crate) struct Links<S> {
 impl<'s, S: Source<'s>> Links<S> {
     /// Opens the sections of a graph of so many nodes.
     pub(crate) fn open(source: S, at: S, n_nodes: u32) -> Result<Self> {
-        let n_groups = u64::from(n_nodes.div_ceil(GROUP));
+        let n_groups = u64::from(n_nodes.div_ceil(PLACED));
         let expected = n_groups * START_LEN + u64::from(n_nodes) * END_LEN;
         super::expect_len(at, expected, "opening the links of vectors")?;
         Ok(Links { source, at, n_nodes })
@@ -147,11 +154,11 @@ impl<'s, S: Source<'s>> Links<S> {
 
     /// Bytes of the links of a node.
     #[inline]
-    fn range(&self, node: u32) -> Result<std::ops::Range<u64>> {
-        let group = u64::from(node / GROUP) * GROUP_LEN;
+    fn range(&self, node: u32) -> Result<Range<u64>> {
+        let group = u64::from(node / PLACED) * GROUP_LEN;
         let start = self.at.bytes(group..group + START_LEN)?;
         let start = array_at(&start, 0).map_or(0, u64::from_le_bytes);
-        let nth = u64::from(node % GROUP);
+        let nth = u64::from(node % PLACED);
         // The end of the node before, if there is one in the group, and its own.
         let before = nth.saturating_sub(1);
         let at = group + START_LEN;
@@ -186,21 +193,54 @@ impl<'s, S: Source<'s>> Links<S> {
 
     /// Appends the links of a node to `links`, ascending.
     pub(crate) fn read(&self, node: u32, links: &mut Vec<u32>) -> Result<()> {
-        let range = self.range(node)?;
-        let start = range.start;
-        let bytes = self.source.bytes(range)?;
-        match decode(&bytes, node, self.n_nodes, links) {
-            Ok(()) => Ok(()),
-            Err(found) => {
-                let error = Error::corrupt(format!("reading the links of the vector {node}"))
-                    .expected(format!(
-                        "at most {DEGREE_MAX}, ascending, to others below {}",
-                        self.n_nodes
-                    ));
-                Err(self.source.locate(start, error.found(found)))
+        let (Range { start, end }, known) = (self.range(node)?, links.len());
+        if let Some(all) = self.source.at_hand() {
+            // Bytes behind those of the node let groups be read as a whole.
+            let bytes = all.get(start as usize..).unwrap_or_default();
+            if decode_at_once(bytes, (end - start) as usize, (node, self.n_nodes), links).is_some()
+            {
+                return Ok(());
             }
+            links.truncate(known);
         }
+        let bytes = self.source.bytes(start..end)?;
+        decode(&bytes, node, self.n_nodes, links).map_err(|found| {
+            let error = Error::corrupt(format!("reading the links of the vector {node}"));
+            let below = self.n_nodes;
+            let expected = format!("at most {DEGREE_MAX}, ascending, to others below {below}");
+            self.source.locate(start, error.expected(expected).found(found))
+        })
     }
+}
+
+/// Links of a node, if its bytes are right and none of the numbers in them is great; the first `len` bytes, others may follow.
+///
+/// Links ascend, so the first and the last say whether all are of the graph.
+#[inline]
+fn decode_at_once(
+    bytes: &[u8],
+    len: usize,
+    (node, n_nodes): (u32, u32),
+    links: &mut Vec<u32>,
+) -> Option<()> {
+    let (n_links, rest) = bytes.split_first()?;
+    let n_links = usize::from(*n_links);
+    let (lengths, bytes) = rest.split_at_checked(n_links.div_ceil(GROUP))?;
+    let [length, ..] = lengths else { return (len == 1).then_some(()) };
+    let first = gap_of(bytes, *length)?;
+    let link = i64::from(node) + unzigzag(first.into());
+    let link = u32::try_from(link).ok().filter(|link| *link < n_nodes.min(1 << 31))?;
+    let (mut numbers, before) = ([0; DEGREE_MAX], link.wrapping_sub(first).wrapping_sub(1));
+    let decoded = gaps::numbers(bytes, lengths, before, &mut numbers);
+    // The last group may have lengths behind the last link: zeros, that count a byte each.
+    let n_bytes = (decoded.n_bytes + n_links).checked_sub(lengths.len() * GROUP)?;
+    let own = numbers.get(..n_links)?;
+    let is_right = decoded.all < GAP_AT_ONCE
+        && len == 1 + lengths.len() + n_bytes
+        && own.last().is_some_and(|last| *last < n_nodes)
+        && !own.contains(&node);
+    links.extend_from_slice(own);
+    is_right.then_some(())
 }
 
 /// Links of a node, or what its bytes are instead.
@@ -215,27 +255,26 @@ fn decode(
     if n_links > DEGREE_MAX {
         return Err(format!("{n_links} links"));
     }
-    let Some((lengths, mut gaps)) = rest.split_at_checked(n_links.div_ceil(4)) else {
+    let Some((lengths, mut gaps)) = rest.split_at_checked(n_links.div_ceil(GROUP)) else {
         return Err(format!("{} bytes for {n_links} links", bytes.len()));
     };
     let mut next = 0;
-    for (nth, byte) in lengths.iter().enumerate() {
-        let mut byte = *byte;
-        for nth in 4 * nth..n_links.min(4 * nth + 4) {
-            let Some((gap, after)) = split_gap(gaps, usize::from(byte & 3) + 1) else {
-                return Err(format!("{} bytes for {n_links} links", bytes.len()));
-            };
-            (gaps, byte) = (after, byte >> 2);
-            let link = match nth {
-                0 => i64::from(node) + unzigzag(gap.into()),
-                _ => next + i64::from(gap),
-            };
-            match u32::try_from(link) {
-                Ok(inside) if inside < n_nodes && inside != node => links.push(inside),
-                _ => return Err(format!("a link to {link}")),
-            }
-            next = link + 1;
+    for nth in 0..n_links {
+        let length = lengths.get(nth / GROUP).map_or(0, |byte| byte >> (nth % GROUP * 2));
+        let Some((gap, after)) = gap_of(gaps, length).zip(gaps.get(usize::from(length & 3) + 1..))
+        else {
+            return Err(format!("{} bytes for {n_links} links", bytes.len()));
+        };
+        gaps = after;
+        let link = match nth {
+            0 => i64::from(node) + unzigzag(gap.into()),
+            _ => next + i64::from(gap),
+        };
+        match u32::try_from(link) {
+            Ok(inside) if inside < n_nodes && inside != node => links.push(inside),
+            _ => return Err(format!("a link to {link}")),
         }
+        next = link + 1;
     }
     match gaps.len() {
         0 => Ok(()),
@@ -243,16 +282,17 @@ fn decode(
     }
 }
 
-/// Splits off a gap of 1 to 4 bytes.
+/// The gap that bytes begin with, of the length that is in the lowest bits.
 #[inline]
-fn split_gap(gaps: &[u8], len: usize) -> Option<(u32, &[u8])> {
-    let after = gaps.get(len..)?;
-    let gap = match array_at(gaps, 0).map(u32::from_le_bytes) {
-        Some(word) => word & u32::MAX >> (32 - 8 * len),
+fn gap_of(gaps: &[u8], length: u8) -> Option<u32> {
+    let len = usize::from(length & 3) + 1;
+    match gaps.first_chunk() {
+        Some(word) => Some(u32::from_le_bytes(*word) & u32::MAX >> (32 - 8 * len)),
         // Less than four bytes are left.
-        None => gaps.iter().take(len).rev().fold(0, |gap, byte| gap << 8 | u32::from(*byte)),
-    };
-    Some((gap, after))
+        None => {
+            Some(gaps.get(..len)?.iter().rev().fold(0, |gap, byte| gap << 8 | u32::from(*byte)))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -304,13 +344,23 @@ mod tests {
                 found.clear();
                 links.read(node, &mut found).unwrap();
                 prop_assert_eq!(&found, expected);
+                let (range, mut at_once) = (links.range(node).unwrap(), vec![]);
+                let (bytes, len) = (&bytes[range.start as usize..], (range.end - range.start) as usize);
+                prop_assert!(decode_at_once(bytes, len, (node, 200_000), &mut at_once).is_some());
+                prop_assert_eq!(&at_once, expected);
             }
         }
 
         #[test]
         fn any_bytes_are_links_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..300), node in 0u32..50) {
-            let mut links = vec![];
-            if decode(&bytes, node, 50, &mut links).is_ok() {
+            let (mut links, mut at_once) = (vec![], vec![]);
+            let is_ok = decode(&bytes, node, 50, &mut links).is_ok();
+            for more in [&bytes[..], &[&bytes[..], &[0xFF; 20]].concat()] {
+                at_once.clear();
+                let decoded = decode_at_once(more, bytes.len(), (node, 50), &mut at_once);
+                prop_assert!(decoded.is_none() || is_ok && at_once == links);
+            }
+            if is_ok {
                 prop_assert!(links.is_sorted_by(|a, b| a < b) && links.len() <= DEGREE_MAX);
                 prop_assert!(links.iter().all(|link| *link < 50 && *link != node));
             }

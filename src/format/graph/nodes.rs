@@ -87,6 +87,12 @@ impl<'s, S: Source<'s>> Nodes<S> {
         Ok(Nodes { source, n_nodes, n_rows })
     }
 
+    /// The nodes as bytes that need no more checks, if they are at hand.
+    pub(crate) fn at_hand(&self) -> Option<Nodes<&'s [u8]>> {
+        let Nodes { source, n_nodes, n_rows } = *self;
+        Some(Nodes { source: source.at_hand()?, n_nodes, n_rows })
+    }
+
     pub(crate) fn n_nodes(&self) -> u32 {
         self.n_nodes
     }

@@ -124,6 +124,12 @@ impl<'s, S: Source<'s>> Upper<S> {
         Ok(Upper { source, levels, n_nodes })
     }
 
+    /// The levels as bytes that need no more checks, if they are at hand.
+    pub(crate) fn at_hand(&self) -> Option<Upper<&'s [u8]>> {
+        let source = self.source.at_hand()?;
+        Some(Upper { source, levels: self.levels.clone(), n_nodes: self.n_nodes })
+    }
+
     pub(crate) fn n_levels(&self) -> usize {
         self.levels.len()
     }
@@ -149,6 +155,13 @@ impl<'s, S: Source<'s>> Upper<S> {
             true => Ok(node),
             false => Err(self.damage(at, format!("the node {node} of {}", self.n_nodes))),
         }
+    }
+
+    /// The nodes of a level, if they are at hand; readers check that they are of the graph.
+    pub(crate) fn nodes_at_hand(&self, level: usize) -> Option<&'s [[u8; 4]]> {
+        let UpperLevel { at, n_nodes, .. } = *self.levels.get(level)?;
+        let nodes = self.source.at_hand()?.get(at as usize..)?.as_chunks().0;
+        nodes.get(..n_nodes as usize)
     }
 
     /// Appends the links of a place of a level to `links`: places there.

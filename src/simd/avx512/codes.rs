@@ -3,7 +3,7 @@
 //! One instruction multiplies four unsigned numbers of 8 bits with signed ones and adds them up.
 
 use super::{BYTES, load_bytes};
-use crate::simd::codes::{GROUP, GROUP_OF_STRIP, STRIP, Tile};
+use crate::simd::codes::{GROUP, GROUP_OF_STRIP, STRIP, TOGETHER, Tile};
 use std::arch::x86_64::*;
 
 /// Number that is added to signed numbers to make them unsigned.
@@ -28,6 +28,13 @@ pub(in crate::simd) fn dot(code: &[u8], sum: i32, other: &[u8]) -> i32 {
         more = _mm512_dpbusd_epi32(more, unsigned(load_bytes(others_rest)), load_bytes(rest));
     }
     _mm512_reduce_add_epi32(_mm512_add_epi32(dots, more)).wrapping_sub(sum.wrapping_mul(OFFSET))
+}
+
+/// Works like [`dots`](crate::simd::codes::dots).
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni,bmi2")]
+pub(in crate::simd) fn dots(code: &[u8], sum: i32, others: [&[u8]; TOGETHER]) -> [i32; TOGETHER] {
+    let [a, b, c, d] = others;
+    [dot(code, sum, a), dot(code, sum, b), dot(code, sum, c), dot(code, sum, d)]
 }
 
 /// Works like [`tile`](crate::simd::codes::tile).

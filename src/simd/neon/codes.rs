@@ -1,7 +1,7 @@
 //! Twins of [`codes`](crate::simd::codes) in NEON. Products of 8 bits have 16, which are added up in pairs.
 
 use super::{BYTES, load_bytes};
-use crate::simd::codes::{GROUP, GROUP_OF_STRIP, STRIP, Tile, dot_portable};
+use crate::simd::codes::{GROUP, GROUP_OF_STRIP, STRIP, TOGETHER, Tile, dot_portable};
 use std::arch::aarch64::*;
 
 /// Rows at once: as many as there are registers for.
@@ -21,6 +21,13 @@ pub(in crate::simd) fn dot(code: &[u8], sum: i32, other: &[u8]) -> i32 {
     }
     let [low, high] = dots;
     vaddvq_s32(vaddq_s32(low, high)).wrapping_add(dot_portable(rest, sum, others_rest))
+}
+
+/// Works like [`dots`](crate::simd::codes::dots).
+#[target_feature(enable = "neon")]
+pub(in crate::simd) fn dots(code: &[u8], sum: i32, others: [&[u8]; TOGETHER]) -> [i32; TOGETHER] {
+    let [a, b, c, d] = others;
+    [dot(code, sum, a), dot(code, sum, b), dot(code, sum, c), dot(code, sum, d)]
 }
 
 /// Adds products of two numbers next to each other to each sum.
