@@ -37,7 +37,7 @@ fn all_that_a_walk_came_to_is_compared_or_proved_out() {
             // More than ten each, and fewer than the walk came to.
             assert!(all.rescored >= 200 && all.proved_out > 200, "{metric:?}: {all:?}");
             // Codes of a byte tell nearly all apart.
-            assert!(codes == VectorCodes::B1 || all.rescored < 260, "{metric:?}: {all:?}");
+            assert!(codes == VectorCodes::B1 || all.rescored < 400, "{metric:?}: {all:?}");
         }
     }
 }
