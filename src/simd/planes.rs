@@ -19,8 +19,8 @@ kernel! {
             }
         }
         let mut sum = 0;
-        for nth in 0..PLANES {
-            sum += counts[nth] << nth;
+        for (nth, count) in counts.iter().enumerate() {
+            sum += count << nth;
         }
         sum
     }
@@ -41,9 +41,9 @@ kernel! {
         let scale = 1.0 / (part as f32).sqrt();
         for (round, signs) in signs.chunks_exact(n_words).enumerate() {
             for (numbers, signs) in numbers.as_chunks_mut::<WORD>().0.iter_mut().zip(signs) {
-                for nth in 0..WORD {
+                for (nth, number) in numbers.iter_mut().enumerate() {
                     let sign = ((signs >> nth) as u32 & 1) << 31;
-                    numbers[nth] = f32::from_bits(numbers[nth].to_bits() ^ sign);
+                    *number = f32::from_bits(number.to_bits() ^ sign);
                 }
             }
             let start = if round % 2 == 0 { 0 } else { n - part };
