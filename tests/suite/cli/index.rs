@@ -116,7 +116,16 @@ fn indexes_are_copied_added_to_others_and_merged_to_a_few_segments() {
     dir.ok(&["index", "w.tp", "words.txt", "--quiet"]);
     dir.run(&["merge", "t.tp", "w.tp"]).fails_with(&["w.tp", "schema"]);
     dir.run(&["merge", "t.tp", "--segments", "0"]).fails_with(&["--segments"]);
-    assert_eq!(dir.count("*"), 2 * n_docs);
+    let too_little = ["--memory", "1MiB"];
+    let refused = dir.run(&[&["merge", "t.tp"], &too_little[..]].concat());
+    refused.fails_with(&["memory of a build", "at least 16777216 bytes", "1048576"]);
+    let index = ["index", "t.tp", "words.txt", "--append"];
+    let by_index = dir.run(&[&index[..], &too_little].concat());
+    assert_eq!(refused.stderr, by_index.stderr);
+    dir.run(&["merge", "t.tp", "--threads", "0"]).fails_with(&["--threads"]);
+    dir.ok(&["merge", "t.tp", "c.tp", "--memory", "16MiB", "--threads", "2", "--quiet"]);
+    assert_eq!(dir.count("*"), 3 * n_docs);
+    dir.ok(&["verify", "t.tp"]);
 }
 
 #[test]

@@ -22,9 +22,9 @@ use self::{
     formats::Formats,
     parser::{BATCHES_AHEAD, Parser},
 };
-use super::WaitArg;
+use super::{ResourceArgs, WaitArg};
 use crate::{
-    args::{Global, byte_size},
+    args::Global,
     events::EventsArg,
     failure::{Exit, Outcome, note, usage, warn},
     input::{
@@ -134,14 +134,8 @@ pub(crate) struct Args {
     #[arg(help_heading = "Index")]
     #[arg(long)]
     overwrite: bool,
-    /// Use at most about so much memory.
-    #[arg(help_heading = "Limits")]
-    #[arg(long, default_value = "256MiB", value_parser = byte_size, value_name = "SIZE")]
-    memory: u64,
-    /// Use N threads [default: one a core].
-    #[arg(help_heading = "Limits")]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    resources: ResourceArgs,
     /// Words that mean no value, instead of NA, NULL and the like.
     ///
     /// That is in fields of numbers, dates, booleans and addresses, for those of the schema or index or the usual
@@ -194,8 +188,7 @@ struct Job {
     reading: ReadingArgs,
     settings: InputSettings,
     mode: Mode,
-    memory_bytes: usize,
-    threads: Option<usize>,
+    resources: ResourceArgs,
     null_words: NullWords,
     typed_null_words: Option<Vec<String>>,
     remembered: Remembered,
@@ -262,8 +255,7 @@ impl Job {
                 (_, true) => Mode::Overwrite,
                 _ => Mode::Create,
             },
-            memory_bytes: usize::try_from(args.memory).unwrap_or(usize::MAX),
-            threads: args.threads.map(usize::from),
+            resources: args.resources,
             skip_bad_lines: args.skip_bad_lines,
             lossy: args.lossy,
             wait: args.wait,
@@ -534,15 +526,8 @@ impl Job {
 
     fn writer_options(&self, counters: &Counters) -> WriterOptions {
         let counters = counters.clone();
-        let options = self
-            .wait
-            .options()
-            .memory_bytes(self.memory_bytes)
-            .on_progress(move |progress| counters.set_stage(progress));
-        match self.threads {
-            Some(threads) => options.threads(threads),
-            None => options,
-        }
+        let options = self.resources.apply(self.wait.options());
+        options.on_progress(move |progress| counters.set_stage(progress))
     }
 
     /// Adds all of one input; how many documents with a value those were, at least one if there is any.

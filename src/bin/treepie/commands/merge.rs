@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Instant};
 
-use super::{WaitArg, open_to_write};
+use super::{ResourceArgs, WaitArg, open_to_write};
 use crate::{
     args::Global,
     events::EventsArg,
@@ -37,6 +37,8 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "segments")]
     reorder: bool,
     #[command(flatten)]
+    resources: ResourceArgs,
+    #[command(flatten)]
     wait: WaitArg,
     #[command(flatten)]
     events: EventsArg,
@@ -50,7 +52,8 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let counters = Counters::default();
     let progress = ProgressLine::start(global.quiet, None, &counters);
     let stage = counters.clone();
-    let options = args.wait.options().on_progress(move |progress| stage.set_stage(progress));
+    let options = args.resources.apply(args.wait.options());
+    let options = options.on_progress(move |progress| stage.set_stage(progress));
     let mut writer = index.writer_with(options).map_err(|error| args.wait.hint(error))?;
     let here = args.index.canonicalize().ok();
     for other in &args.others {

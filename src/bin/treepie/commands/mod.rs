@@ -60,7 +60,7 @@ use treepie::{
 };
 
 use crate::{
-    args::{Cli, Command, duration},
+    args::{Cli, Command, byte_size, duration},
     events::EventLog,
     failure::{Failure, Outcome, read_text, usage, warn},
     terminal,
@@ -171,6 +171,29 @@ impl WaitArg {
                 error.hint("--wait 5s waits for it; readers are never locked out")
             }
             _ => error,
+        }
+    }
+}
+
+/// Options for what a writer uses.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct ResourceArgs {
+    /// Use at most about so much memory.
+    #[arg(help_heading = "Limits")]
+    #[arg(long, default_value = "256MiB", value_parser = byte_size, value_name = "SIZE")]
+    memory: u64,
+    /// Use N threads [default: one a core].
+    #[arg(help_heading = "Limits")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+impl ResourceArgs {
+    fn apply(self, options: WriterOptions) -> WriterOptions {
+        let options = options.memory_bytes(usize::try_from(self.memory).unwrap_or(usize::MAX));
+        match self.threads {
+            Some(threads) => options.threads(threads.into()),
+            None => options,
         }
     }
 }
