@@ -114,6 +114,12 @@ impl<'a> Search<'a> {
         if let Some((_, found)) = beside.into_iter().find(|(is_there, _)| *is_there) {
             return Err(Error::new(ErrorKind::Usage, doing).expected(expected).found(found));
         }
+        // An unknown field, or a vector that does not fit, is told before a window that does not.
+        for branch in &self.branches {
+            if let FusedBranch::Query(search) | FusedBranch::Similarity(search) = branch {
+                search.rewritten()?;
+            }
+        }
         fusion.check(self.page_end())?;
         if !fusion.lists.is_empty() && self.searcher.schema().key().is_none() {
             let error = Error::new(ErrorKind::Usage, "fusing a list from outside");

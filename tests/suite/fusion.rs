@@ -318,6 +318,10 @@ fn an_order_by_similarity_is_refused_beside_another() {
         (Fusion::rerank("v", [1.0], 9), "a vector of 2 numbers, found one of 1"),
         (Fusion::rerank("v", [0.0, 0.0], 9), "a direction"),
         (Fusion::rerank("w", [1.0, 0.0], 9), "'w'"),
+        // Whatever else is wrong with it.
+        (Fusion::rerank("w", [1.0, 0.0], 4), "'w'"),
+        (Fusion::rerank("v", [1.0], 4), "a vector of 2 numbers, found one of 1"),
+        (Fusion::rrf().with(Query::nearest("w", [1.0, 0.0], 9)).window(4), "'w'"),
         (Fusion::rerank("kind", [1.0, 0.0], 9), "a field of vectors"),
         (Fusion::rerank("v", DocId(3_000), 9), "doc:3000"),
     ];
