@@ -16,7 +16,6 @@ use crate::schema::{Field, FieldKind, Metric, Schema, VectorCodes, VectorParams,
 use crate::segment::file;
 use crate::segment::snapshot::Snapshot;
 use crate::segment::verify;
-use crate::simd::each_step;
 use crate::storage::{MemoryStorage, Storage};
 use crate::writer::{MergePolicy, SegmentOutcome, WriterOptions};
 use std::collections::BTreeMap;
@@ -65,7 +64,7 @@ pub(super) struct Case {
     pub(super) storage: Arc<MemoryStorage>,
 }
 
-fn schema(params: VectorParams, many: bool) -> Schema {
+pub(super) fn schema(params: VectorParams, many: bool) -> Schema {
     Schema::builder()
         .field(Field::new("walked", FieldKind::Vector(params)).many(many))
         .field(Field::new("share", FieldKind::I64))
@@ -297,8 +296,8 @@ fn walks_compare_less_and_plans_say_how_much() {
 }
 
 /// The only segment's sections of the field.
-fn sections(case: &Case) -> Vec<Vec<u8>> {
-    let snapshot = Snapshot::open(&*case.storage).unwrap();
+fn sections(storage: &MemoryStorage) -> Vec<Vec<u8>> {
+    let snapshot = Snapshot::open(storage).unwrap();
     let mut segments = snapshot.readers();
     let segment = segments.next().unwrap();
     assert!(segments.next().is_none());
@@ -309,55 +308,8 @@ fn sections(case: &Case) -> Vec<Vec<u8>> {
     SectionKind::GRAPH.iter().map(read).collect()
 }
 
-#[test]
-fn graphs_are_of_the_same_bytes_with_any_threads_and_merged_or_not() {
-    let whole = Case::new(Metric::Cosine, true, 1_000, 1, one_thread);
-    let parallel = Case::new(Metric::Cosine, true, 1_000, 1, || WriterOptions::new().threads(3));
-    assert!(sections(&whole) == sections(&parallel));
-    // Deleted documents are gone from both.
-    let merged = |case: Case| {
-        case.index.writer_with(one_thread()).unwrap().merge().unwrap();
-        case
-    };
-    let parts = merged(Case::new(Metric::Cosine, true, 1_000, 4, one_thread));
-    let again =
-        merged(Case::new(Metric::Cosine, true, 1_000, 4, || WriterOptions::new().threads(2)));
-    assert!(sections(&parts) == sections(&again));
-    parts.verify();
-}
-
-/// Fields of these tests have a thousandth of the memory, so that the least does not hold a graph.
-#[test]
-fn memory_threads_and_instructions_do_not_show() {
-    for (metric, codes, many) in [
-        (Metric::Cosine, VectorCodes::I8, false),
-        (Metric::Dot, VectorCodes::I8, false),
-        (Metric::L2, VectorCodes::I8, true),
-        (Metric::Dot, VectorCodes::B1, true),
-    ] {
-        let params = VectorParams::new(DIMS as u16, metric).codes(codes);
-        let built = |threads: usize, memory: usize| {
-            let options = || WriterOptions::new().threads(threads).memory_bytes(memory);
-            let case = Case::of(params, many, 600, 1, options);
-            let names = case.storage.list().unwrap().into_iter().map(|entry| entry.name);
-            assert_eq!(names.filter(|name| name.starts_with(".run")).count(), 0);
-            sections(&case)
-        };
-        let expected = built(1, 1 << 30);
-        for threads in [1, 2, 7] {
-            for memory in [16 << 20, 1 << 30] {
-                let is_same = built(threads, memory) == expected;
-                assert!(is_same, "{metric:?}, {threads} threads, {memory} bytes");
-            }
-        }
-        for () in each_step() {
-            assert!(built(1, 16 << 20) == expected, "{metric:?}");
-        }
-    }
-}
-
 /// An index of the same documents in the same order, built at once.
-fn built_at_once(case: Case) -> Case {
+pub(super) fn built_at_once(case: &Case, options: WriterOptions) -> Arc<MemoryStorage> {
     let searcher = case.index.searcher().unwrap();
     let all = searcher.search(&Query::All).limit(100_000).fields(["id"]).run().unwrap();
     let mut hits: Vec<_> = all.hits.iter().collect();
@@ -366,7 +318,7 @@ fn built_at_once(case: Case) -> Case {
     let many = case.rows.values().any(|row| row.vectors.len() > 1);
     let schema = schema(case.params, many);
     let index = Index::options().create_in(storage.clone(), schema).unwrap();
-    let mut writer = index.writer_with(one_thread()).unwrap();
+    let mut writer = index.writer_with(options).unwrap();
     for hit in hits {
         let row = &case.rows[hit.text("id").unwrap()];
         let mut document = Document::new().with("id", &*row.id).with("share", row.share as i64);
@@ -374,23 +326,7 @@ fn built_at_once(case: Case) -> Case {
         writer.add(document).unwrap();
     }
     writer.commit().unwrap();
-    drop(writer);
-    Case { index, storage, ..case }
-}
-
-#[test]
-fn merged_graphs_are_those_built_at_once() {
-    for (metric, codes, many) in [
-        (Metric::Cosine, VectorCodes::I8, true),
-        (Metric::L2, VectorCodes::I8, false),
-        (Metric::Cosine, VectorCodes::B1, false),
-    ] {
-        let params = VectorParams::new(DIMS as u16, metric).codes(codes);
-        let case = Case::of(params, many, 1_000, 4, one_thread);
-        case.index.writer_with(WriterOptions::new().threads(2)).unwrap().merge().unwrap();
-        let merged = sections(&case);
-        assert!(sections(&built_at_once(case)) == merged, "{metric:?}");
-    }
+    storage
 }
 
 /// Old links are not used again, so that nothing decays.
@@ -413,10 +349,10 @@ fn graphs_after_many_rounds_of_changes_are_those_built_at_once() {
             _ => _ = writer.maintain().unwrap(),
         }
     }
-    let merged = sections(&case);
+    let merged = sections(&case.storage);
     assert_eq!(case.rows.len(), n);
     case.verify();
-    assert!(sections(&built_at_once(case)) == merged);
+    assert!(sections(&built_at_once(&case, one_thread())) == merged);
 }
 
 /// Deleted documents are in the way of walks until they are merged away.
@@ -796,5 +732,5 @@ fn vectors_come_out_of_a_segment_with_a_damaged_graph() {
     case.check(2);
     let copy = Arc::new(MemoryStorage::new());
     case.index.copy_to_storage(copy.clone()).unwrap();
-    assert!(sections(&case) == sections(&Case { storage: copy, ..case }));
+    assert!(sections(&case.storage) == sections(&copy));
 }

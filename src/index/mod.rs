@@ -6,6 +6,8 @@ mod tests;
 #[cfg(test)]
 mod bit_code_tests;
 #[cfg(test)]
+mod graph_bytes_tests;
+#[cfg(test)]
 mod graph_tests;
 #[cfg(test)]
 mod vector_tests;

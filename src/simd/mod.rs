@@ -117,9 +117,9 @@ pub(crate) mod sums;
 pub(crate) mod widths;
 pub(crate) mod windows;
 
-#[cfg(test)]
-pub(crate) use steps::each_step;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 use steps::has_neon;
+#[cfg(test)]
+pub(crate) use steps::{each_step, step_of_this_thread};
 #[cfg(target_arch = "x86_64")]
 use steps::{has_avx2, has_avx512};

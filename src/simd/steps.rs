@@ -81,7 +81,7 @@ fn find() -> Step {
 }
 
 #[cfg(test)]
-pub(crate) use tests::each_step;
+pub(crate) use tests::{each_step, step_of_this_thread};
 
 #[cfg(test)]
 mod tests {
@@ -131,6 +131,12 @@ mod tests {
         Steps(0)
     }
 
+    /// Gives the threads that call it the highest step of this one.
+    pub(crate) fn step_of_this_thread() -> impl Fn(usize) + Send + Sync {
+        let highest = HIGHEST.get();
+        move |_| HIGHEST.set(highest)
+    }
+
     #[test]
     fn every_step_of_the_machine_is_taken_in_tests() {
         let steps: Vec<Step> = each_step().map(|()| step()).collect();
@@ -138,5 +144,17 @@ mod tests {
         assert!(steps.is_sorted());
         assert_eq!(steps.last(), Some(&find()));
         assert_eq!(step(), find());
+    }
+
+    #[test]
+    fn threads_have_the_step_of_who_starts_them() {
+        for () in each_step() {
+            let (of_this, own) = (step_of_this_thread(), step());
+            let there = std::thread::spawn(move || {
+                of_this(0);
+                step()
+            });
+            assert_eq!(there.join().unwrap(), own);
+        }
     }
 }

@@ -39,9 +39,11 @@ impl ThreadPool {
         }
         let pool = ThreadPoolBuilder::new()
             .num_threads(threads)
-            .thread_name(|nth| format!("treepie-{nth}"))
-            .build();
-        pool.map(|pool| ThreadPool(Arc::new(pool))).map_err(|error| {
+            .thread_name(|nth| format!("treepie-{nth}"));
+        // Tests choose instructions by thread.
+        #[cfg(test)]
+        let pool = pool.start_handler(crate::simd::step_of_this_thread());
+        pool.build().map(|pool| ThreadPool(Arc::new(pool))).map_err(|error| {
             Error::io(format!("starting {threads} threads"), std::io::Error::other(error))
         })
     }
