@@ -47,6 +47,7 @@ mod mishaps;
 mod naive;
 mod fusion;
 mod nearest;
+mod nearest_cells;
 mod normalizers;
 mod offsets;
 mod oracle;
