@@ -69,7 +69,7 @@ def node_of(node):
 def ask(tool, path, query, nth):
     """Hits, recall, way, and the times of all ways."""
     command = [tool, "explain", path("cells"), query, "--knn", f"v=@{path(f'{nth}.json')}:{K}"]
-    command += ["--limit", str(K), "--total", "none", "--what-if", "--format", "json"]
+    command += ["--limit", str(K), "--what-if", "--format", "json"]
     run = subprocess.run(command, check=True, capture_output=True, text=True)
     node = node_of(json.loads(run.stdout)["plan"])
     hits = node["actual"]["documents"]
