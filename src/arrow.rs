@@ -355,7 +355,11 @@ impl Columns {
 /// The type of one value.
 fn type_of(kind: FieldKind) -> DataType {
     match kind {
-        FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. } | FieldKind::Ip => {
+        FieldKind::Text
+        | FieldKind::Keyword
+        | FieldKind::Path { .. }
+        | FieldKind::Ip
+        | FieldKind::Point { .. } => {
             // A batch may have more than two gigabytes of these.
             DataType::LargeUtf8
         }
@@ -462,7 +466,11 @@ fn append(to: &mut dyn ArrayBuilder, kind: FieldKind, value: Option<&Value>) -> 
         };
     }
     match kind {
-        FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. } | FieldKind::Ip => {
+        FieldKind::Text
+        | FieldKind::Keyword
+        | FieldKind::Path { .. }
+        | FieldKind::Ip
+        | FieldKind::Point { .. } => {
             append!(LargeStringBuilder, value => value.to_text())
         }
         FieldKind::Vector(params) => append_vector(to, params, value),

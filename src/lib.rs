@@ -120,6 +120,7 @@ mod checksum;
 mod simd;
 mod ids;
 pub mod bitmap;
+pub mod geo;
 pub mod schema;
 pub mod value;
 mod document;

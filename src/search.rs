@@ -23,7 +23,9 @@
 //! ```
 
 pub use crate::budget::{Budget, CancelToken, QUERY_MEMORY_BYTES};
-pub use crate::hits::{FieldSimilarity, FusedPart, Hit, Hits, Relation, Stopped, Total};
+pub use crate::hits::{
+    FieldDistance, FieldSimilarity, FusedPart, Hit, Hits, Relation, Stopped, Total,
+};
 pub use crate::reader::{IndexReader, Subscription};
 pub use crate::request::{
     After, Collapse, CollectionStatistics, FieldCounts, Fusion, FusionMethod, IdfScope, Order,

@@ -42,6 +42,10 @@ pub(crate) const DOC_PUT: u64 = 5;
 pub(crate) const VALUE_COMPARED: u64 = 3;
 /// Opening a block of a column.
 pub(crate) const COLUMN_BLOCK: u64 = 40;
+/// Comparing the box of a block of points with an area.
+pub(crate) const POINTS_BOX: u64 = 30;
+/// Comparing the points of a document with an area.
+pub(crate) const POINT_TESTED: u64 = 30;
 /// Reading a vector, beside its numbers.
 pub(crate) const VECTOR_READ: u64 = 20;
 /// Numbers of a vector that are compared in a nanosecond.

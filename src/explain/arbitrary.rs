@@ -217,6 +217,12 @@ impl Bytes<'_> {
                 nearest: of.number(),
                 recalled: of.number(),
             }),
+            geo: self.maybe(|of| GeoCounts {
+                boxes_tested: of.number(),
+                boxes_settled: of.number(),
+                points_tested: of.number(),
+                points_by_formula: of.number(),
+            }),
             positions: self
                 .maybe(|of| PositionCounts { candidates: of.number(), positions: of.number() }),
             ranking: self.maybe(|of| RankingCounts {

@@ -2,6 +2,7 @@
 
 pub use crate::expansion::TermCounts;
 pub use crate::facet::{ColumnCounts, FacetActual, InBuckets};
+pub use crate::geo::GeoCounts;
 pub use crate::matching::ContainerCounts;
 pub use crate::nearest::VectorCounts;
 pub use crate::phrase::PositionCounts;
@@ -28,6 +29,8 @@ pub struct Actual {
     pub terms: Option<TermCounts>,
     /// Vectors that were compared, if the node looks for neighbours.
     pub vectors: Option<VectorCounts>,
+    /// Points that were compared, if the node looks for those in an area.
+    pub geo: Option<GeoCounts>,
     /// Reads of positions, if the node looks for a phrase.
     pub positions: Option<PositionCounts>,
     /// Work done for scores, if the node finds the best documents. Reads for scores are counted here, not as bytes.
@@ -103,6 +106,7 @@ impl Default for Actual {
             containers: ContainerCounts::default(),
             terms: None,
             vectors: None,
+            geo: None,
             positions: None,
             ranking: None,
             sort: None,
@@ -138,6 +142,7 @@ impl Actual {
         self.containers += other.containers;
         add_known(&mut self.terms, other.terms);
         add_known(&mut self.vectors, other.vectors);
+        add_known(&mut self.geo, other.geo);
         add_known(&mut self.positions, other.positions);
         if let Some(other) = &other.ranking {
             self.ranking.get_or_insert_default().add(other);
@@ -249,6 +254,12 @@ mod tests {
                 exhausted: number(),
                 nearest: number(),
                 recalled: number(),
+            }),
+            geo: Some(GeoCounts {
+                boxes_tested: number(),
+                boxes_settled: number(),
+                points_tested: number(),
+                points_by_formula: number(),
             }),
             positions: Some(PositionCounts { candidates: number(), positions: number() }),
             ranking: Some(ranking),

@@ -245,6 +245,7 @@ impl Explaining<'_, '_> {
                     Operator::Exists(leaf) => (Exists, self.leaf_query(*leaf)),
                     Operator::Expand(leaf) => (Expand, self.leaf_query(*leaf)),
                     Operator::ColumnScan(leaf) => (ColumnScan, self.leaf_query(*leaf)),
+                    Operator::GeoScan(leaf) => (GeoScan, self.leaf_query(*leaf)),
                     Operator::Nearest { leaf, .. } => (Nearest, self.leaf_query(*leaf)),
                     Operator::Intersect { all, none } => {
                         let is_difference = all.len() < 2 && !none.is_empty();
@@ -372,6 +373,9 @@ impl Explaining<'_, '_> {
         if let Some(neighbors) = self.plan.neighbors_of(leaf) {
             return neighbors.spec.to_query(self.schema);
         }
+        if let Some(plan) = self.plan.area(leaf) {
+            return Query::within_area(&*field.name, *plan.area);
+        }
         if let Some(expansion) = self.plan.expansion(leaf) {
             return Query::of_terms_in(field, expansion);
         }
@@ -439,6 +443,7 @@ impl Explaining<'_, '_> {
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
             | Operator::ColumnScan(leaf)
+            | Operator::GeoScan(leaf)
             | Operator::Deleted(leaf) => {
                 let takes_smallest = self.plan.smallest.is_some() && id == self.plan.root();
                 postings(&part.leaves[leaf.index()].postings, takes_smallest)
@@ -581,6 +586,7 @@ fn actual(profile: &NodeProfile, node: &crate::plan::Node) -> Actual {
         containers: profile.containers,
         terms: profile.terms,
         vectors: profile.vectors,
+        geo: profile.geo,
         positions: matches!(node.operator, Operator::Phrase { .. }).then_some(profile.positions),
         complete: profile.complete,
         stopped: profile.stopped,
@@ -608,6 +614,7 @@ fn postings(postings: &Postings<'_>, takes_smallest: bool) -> String {
             let kind = if values.column.plain().is_some() { "numbers" } else { "blocks" };
             format!("{kind} of the column compared")
         }
+        Postings::Points(_) => "points of the documents compared".into(),
         Postings::Long(_) | Postings::LongUnread(_) | Postings::PresenceUnread => {
             "roaring containers".into()
         }

@@ -102,6 +102,7 @@ fn operators() -> impl Strategy<Value = String> {
         "Expand",
         "Exists",
         "ColumnScan",
+        "GeoScan",
         "Nearest",
         "All",
         "Nothing",

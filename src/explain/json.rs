@@ -166,7 +166,7 @@ json_objects! {
     Estimate { must documents, must lower, must upper, must source, }
     Actual {
         must documents, some documents_in, must time_ns, must bytes_read, must containers, some terms, some vectors,
-        some positions, some ranking, some sort, some streamed, must complete, full stopped,
+        some geo, some positions, some ranking, some sort, some streamed, must complete, full stopped,
     }
     ContainerCounts { must array, must bitmap, must run, must skipped, }
     TermCounts { must visited, must expanded, must cut, }
@@ -174,6 +174,7 @@ json_objects! {
         must candidates, must compared, full rescored, full proved_out, full hops, full distances, full switched,
         full exhausted, told ended, full nearest, full recalled,
     }
+    GeoCounts { must boxes_tested, must boxes_settled, must points_tested, must points_by_formula, }
     PositionCounts { must candidates, must positions, }
     RankingCounts {
         must documents_scored, some postings, must blocks, must blocks_skipped, must windows, must windows_skipped,

@@ -80,8 +80,9 @@ mod windows;
 mod why_empty;
 
 pub use counts::{
-    Actual, CandidateCounts, ColumnCounts, ContainerCounts, FacetActual, InBuckets, PositionCounts,
-    RankingCounts, RepeatedRuns, RunTimes, StreamCounts, TermCounts, Threshold, VectorCounts,
+    Actual, CandidateCounts, ColumnCounts, ContainerCounts, FacetActual, GeoCounts, InBuckets,
+    PositionCounts, RankingCounts, RepeatedRuns, RunTimes, StreamCounts, TermCounts, Threshold,
+    VectorCounts,
 };
 pub use diff::{Change, DiffKind, DiffValue, NodeDiff, PlanDiff};
 pub use documents::{ExplainDocument, Verdict};
@@ -103,7 +104,7 @@ pub use tree::{
     Recall, Spread,
 };
 pub(crate) use why::document;
-pub use why_empty::{ConflictSize, EmptyClause, EmptyPhrase, UnknownTerm, WhyEmpty};
+pub use why_empty::{ConflictSize, EmptyArea, EmptyClause, EmptyPhrase, UnknownTerm, WhyEmpty};
 
 #[doc(hidden)]
 pub use crate::difference::difference;

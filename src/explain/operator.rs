@@ -51,6 +51,8 @@ pub enum ExplainOperator {
     Expand,
     /// Documents whose value is in a range, by looking at values of a column.
     ColumnScan,
+    /// Documents with a point in an area, by looking at points.
+    GeoScan,
     /// Documents with the vectors nearest to another, of those that the input has.
     Nearest,
     /// Deleted documents.
@@ -68,7 +70,7 @@ named_or_other! {
     /// Name of the operator.
     pub ExplainOperator {
         TopK, Limit, Sort, Collapse, Fuse, RankedList, Count, Facet, TopHits, Intersect, Difference, Union, AtLeast, Phrase, TermScan, Exists,
-        Expand, ColumnScan, Nearest, Deleted, All, Nothing
+        Expand, ColumnScan, GeoScan, Nearest, Deleted, All, Nothing
     }
 }
 
@@ -77,8 +79,8 @@ impl ExplainOperator {
     pub(super) const PAGES: [Self; 6] =
         [Self::Limit, Self::TopK, Self::Sort, Self::Collapse, Self::Fuse, Self::Count];
     /// Operators that read documents and have no inputs.
-    pub(super) const LEAVES: [Self; 4] =
-        [Self::TermScan, Self::Exists, Self::Expand, Self::ColumnScan];
+    pub(super) const LEAVES: [Self; 5] =
+        [Self::TermScan, Self::Exists, Self::Expand, Self::ColumnScan, Self::GeoScan];
 }
 
 #[cfg(test)]

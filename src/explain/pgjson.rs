@@ -243,7 +243,7 @@ impl Json {
 fn postgres_type(operator: &ExplainOperator) -> &'static str {
     match operator {
         TermScan | Exists | Expand | Deleted => "Bitmap Index Scan",
-        ColumnScan | All | Nearest => "Seq Scan",
+        ColumnScan | GeoScan | All | Nearest => "Seq Scan",
         Phrase => "Bitmap Heap Scan",
         Intersect => "BitmapAnd",
         Union | AtLeast => "BitmapOr",

@@ -33,6 +33,7 @@ pub(crate) fn analyzed() -> ExplainTree {
         bytes_read: 812,
         terms: None,
         vectors: None,
+        geo: None,
         positions: None,
         ranking: None,
         sort: None,

@@ -243,6 +243,14 @@ impl Page<'_> {
             }
             parts.extend((counts.switched > 0).then(|| piece(Style::Bad, given_up())));
         }
+        if let Some(counts) = &actual.geo {
+            let formula = grouped(counts.points_by_formula);
+            let points = number_of(counts.points_tested, "point");
+            parts.push(plain(format!("{points} compared, {formula} by the formula")));
+            let boxes = number_of(counts.boxes_tested, "box");
+            let settled = grouped(counts.boxes_settled);
+            parts.push(plain(format!("{settled} of {boxes} settled")));
+        }
         if let Some(counts) = &actual.positions {
             let candidates = number_of(counts.candidates, "candidate");
             parts.push(plain(number_of(counts.positions, "position") + " of " + &candidates));

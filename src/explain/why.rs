@@ -34,7 +34,8 @@ pub(crate) fn document(
     let deleted = part.segment.is_deleted(doc_there)?;
     let title = if deleted { String::new() } else { title(part, doc_there)? };
     let (root, node) = (plan.root(), tree.matches());
-    let mut walk = Walk { plan, part, segment, doc: doc_there, says: vec![None; plan.nodes.len()] };
+    let says = vec![None; plan.nodes.len()];
+    let mut walk = Walk { plan, part, segment, doc: doc_there, says, distances: vec![] };
     let mut verdicts = BTreeMap::new();
     let matches = walk.ask(root, node, &mut verdicts)?;
     let (mut reason, mut failed_at, mut misses) = ("matches".to_owned(), None, vec![]);
@@ -71,6 +72,8 @@ struct Walk<'w, 's> {
     doc: u32,
     /// By operator whether it has the document, as far as it was asked.
     says: Vec<Option<bool>>,
+    /// Distances of points from areas, by operators that do not have the document for that.
+    distances: Vec<(NodeId, String)>,
 }
 
 /// Verdict of each node, by its id.
@@ -98,6 +101,7 @@ impl Walk<'_, '_> {
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
             | Operator::ColumnScan(leaf)
+            | Operator::GeoScan(leaf)
             | Operator::Nearest { leaf, .. }
             | Operator::Deleted(leaf) => leaf_has(plan, self.part, *leaf, self.doc)?,
             Operator::Intersect { .. } => n_missed == 0,
@@ -107,6 +111,9 @@ impl Walk<'_, '_> {
             Operator::Union { .. } => n_met > 0,
             Operator::AtLeast { minimum, .. } => n_met >= *minimum,
         };
+        if let (Operator::GeoScan(leaf), false) = (operator, has) {
+            self.measure(id, *leaf)?;
+        }
         self.says[id.index()] = Some(has);
         let verdict = if has { Verdict::Matched } else { Verdict::Failed };
         verdicts.insert(node.id.clone(), verdict);
@@ -160,8 +167,25 @@ impl Walk<'_, '_> {
                 format!("{n} of {} alternatives match, and {minimum} must", any.len())
             }
             Operator::Nearest { leaf, .. } => self.too_far(*leaf),
+            operator @ Operator::GeoScan(_) => {
+                let own = self.distances.iter().find(|(of, _)| *of == id);
+                own.map_or_else(|| told(operator, false).to_owned(), |(_, text)| text.clone())
+            }
             other => told(other, false).to_owned(),
         }
+    }
+
+    /// Takes note of how far the points of the document are from an area.
+    fn measure(&mut self, id: NodeId, leaf: LeafId) -> Result<()> {
+        let (Some(plan), Some(field)) = (self.plan.area(leaf), self.plan.leaf(leaf).0) else {
+            return Ok(());
+        };
+        let Some(points) = self.part.segment.field(field).points()? else { return Ok(()) };
+        let points = points.of_doc(self.doc)?;
+        if !points.is_empty() {
+            self.distances.push((id, plan.bound.missed_by(&plan.area, &points)));
+        }
+        Ok(())
     }
 
     /// Says why a document is no neighbour.
@@ -199,6 +223,15 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// Says of an operator that the document does not meet it, and by how much if that is known.
+    fn missed(&self, id: NodeId, node: &ExplainNode) -> String {
+        let label = &node.label;
+        match self.distances.iter().find(|(of, _)| *of == id) {
+            Some((_, distance)) => format!("{label} must match and does not: {distance}"),
+            None => format!("{label} must match and does not"),
+        }
+    }
+
     /// Adds each condition of an operator that the document does not meet.
     fn misses(&mut self, id: NodeId, node: &ExplainNode, misses: &mut Vec<String>) -> Result<()> {
         let plan = self.plan;
@@ -211,7 +244,7 @@ impl Walk<'_, '_> {
                         _ if has == wanted => None,
                         Operator::Deleted(_) => Some("it is deleted".to_owned()),
                         Operator::AtLeast { .. } if wanted => Some(self.missing(input)),
-                        _ if wanted => Some(format!("{label} must match and does not")),
+                        _ if wanted => Some(self.missed(input, child)),
                         _ => {
                             let label = label.strip_prefix("NOT ").unwrap_or(label);
                             Some(format!("{label} must not match and does"))
@@ -234,7 +267,7 @@ impl Walk<'_, '_> {
             Operator::Union { .. } | Operator::AtLeast { .. } | Operator::Nothing { .. } => {
                 misses.push(self.missing(id));
             }
-            _ => misses.push(format!("{} must match and does not", node.label)),
+            _ => misses.push(self.missed(id, node)),
         }
         Ok(())
     }
@@ -250,6 +283,9 @@ fn told(operator: &Operator, has: bool) -> &'static str {
         }
         Operator::Expand(_) | Operator::ColumnScan(_) => {
             ("the document has one of its terms", "the document has none of its terms")
+        }
+        Operator::GeoScan(_) => {
+            ("the document has a point there", "the document has no point there")
         }
         Operator::Nearest { .. } => (
             "the document is one of the neighbours",

@@ -55,6 +55,8 @@ pub struct EmptyClause {
     pub reason: Option<String>,
     /// Terms of the condition that no document has, if no document meets it alone.
     pub unknown: Vec<UnknownTerm>,
+    /// Areas of the condition, if no document meets it alone. Only circles and rings have a nearest point.
+    pub areas: Vec<EmptyArea>,
     /// Phrases of the condition, if no document meets it alone. All of their words exist.
     pub phrases: Vec<EmptyPhrase>,
 }
@@ -70,6 +72,16 @@ pub struct UnknownTerm {
     /// Nearest terms of the field, the nearest and then the most frequent first. Each has the number of its documents,
     /// deleted ones included. At most three.
     pub similar: Vec<(String, u64)>,
+}
+
+/// An area in which no document has a point.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EmptyArea {
+    /// The area in query syntax.
+    pub area: String,
+    /// Sentence on the nearest point: `nothing within 5 km; the nearest is 41.2 km away`.
+    pub nearest: String,
 }
 
 /// A phrase that no document has, though there are all of its words.
@@ -148,7 +160,7 @@ impl WhyEmpty {
     /// {"query": "…", "documents": 144000, "matches": 0, "conflict": [0, 2], "size": "smallest",
     ///  "clauses": [{"clause": "title:…", "excludes": false, "matches": 0, "matches_without": 12, "reason": null,
     ///               "unknown": [{"field": "title", "term": "…", "similar": [{"term": "…", "documents": 7}]}],
-    ///               "phrases": [{"phrase": "…", "with_all_words": 3}]}]}
+    ///               "areas": [{"area": "…", "nearest": "…"}], "phrases": [{"phrase": "…", "with_all_words": 3}]}]}
     /// ```
     ///
     /// `conflict` has places in `clauses`, from 0; `size` is `smallest` or `irreducible`, and null where `conflict` is
@@ -167,6 +179,9 @@ impl WhyEmpty {
                         json.field("term").string(term);
                         json.field("documents").number(documents);
                     });
+                });
+                json.field("areas").objects(&clause.areas, |json, area| {
+                    put_all!(json, area; area, nearest);
                 });
                 json.field("phrases").objects(&clause.phrases, |json, phrase| {
                     put_all!(json, phrase; phrase, with_all_words);
@@ -229,6 +244,9 @@ impl EmptyClause {
                 "" => line,
                 similar => format!("{line}; did you mean {similar}?"),
             };
+        }
+        if let Some(EmptyArea { nearest, .. }) = self.areas.first() {
+            return nearest.clone();
         }
         if let Some(EmptyPhrase { phrase, with_all_words }) = self.phrases.first() {
             return apart(&shortened(phrase), *with_all_words);
@@ -328,6 +346,9 @@ impl fmt::Display for EmptyClause {
                 let before = if at == 0 { "; like it are" } else { "," };
                 write!(f, "{before} {}", of_term(term, *documents))?;
             }
+        }
+        for EmptyArea { nearest, .. } in &self.areas {
+            write!(f, "\n    {nearest}")?;
         }
         for EmptyPhrase { phrase, with_all_words } in &self.phrases {
             write!(f, "\n    {}", apart(phrase, *with_all_words))?;

@@ -114,7 +114,11 @@ fn read(
         },
         (Postings::PresenceUnread, Some(field)) => map.add_list(&field.presence().ok()?),
         (
-            Postings::Short(_) | Postings::Terms(_) | Postings::Neighbors | Postings::Column(_),
+            Postings::Short(_)
+            | Postings::Terms(_)
+            | Postings::Neighbors
+            | Postings::Column(_)
+            | Postings::Points(_),
             _,
         ) => return None,
         (Postings::LongUnread(_) | Postings::PresenceUnread, None) => return None,

@@ -93,6 +93,8 @@ pub(super) const COPIES: u32 = 8192;
 pub(super) const SIMILARITY: u32 = 16_384;
 /// That of manifests of a schema with a field of vectors.
 pub(super) const VECTORS: u32 = 32_768;
+/// That of manifests of a schema with a field of points.
+pub(super) const POINTS: u32 = 65_536;
 /// That of images with names of more than 48 bytes.
 pub(super) const LONG_NAMES: u32 = 1;
 
@@ -111,7 +113,8 @@ impl FileKind {
         match self {
             FileKind::Manifest => {
                 let of_schema = OFFSETS | KEY | TYPED | COLUMNS | ADDRESSES | PATHS | NULLS | ZONES;
-                of_schema | DELETES | ADDED_FIELDS | ORDER | COPIES | SIMILARITY | VECTORS
+                let of_fields = VECTORS | POINTS;
+                of_schema | of_fields | DELETES | ADDED_FIELDS | ORDER | COPIES | SIMILARITY
             }
             FileKind::Image => LONG_NAMES,
             FileKind::Segment => TOLD_FROM | TIGHT,

@@ -1,14 +1,14 @@
 //! Functions as JSON: all but closures, which are no data.
 
 use super::decay::DecayCurve;
-use super::{Combine, Decay, FieldValue, Function, Kind, Modifier, ScoreFunction};
+use super::{Combine, Decay, DistanceFrom, FieldValue, Function, Kind, Modifier, ScoreFunction};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Reader};
 use crate::value::Value;
 
 const COMBINED: [(&str, Combine); 3] =
     [("multiply", Combine::Multiply), ("sum", Combine::Sum), ("replace", Combine::Replace)];
-const KINDS: &str = "\"expression\", \"field_value\" or \"decay\"";
+const KINDS: &str = "\"expression\", \"field_value\", \"decay\" or \"distance\"";
 
 impl ScoreFunction {
     /// # Errors
@@ -81,6 +81,15 @@ impl Function {
                     }
                 });
             }),
+            Kind::Distance(distance) => json.object(|json| {
+                json.field("distance").object(|json| {
+                    json.field("field").string(&distance.field);
+                    json.field("from").string(&distance.point.to_string());
+                    if let Some(step) = distance.step {
+                        json.field("step").string(&step.to_string());
+                    }
+                });
+            }),
             Kind::Closure(_) => {
                 return Err(Error::new(ErrorKind::Usage, "writing a function down")
                     .expected("an expression, the value of a field, or a decay")
@@ -114,6 +123,7 @@ impl Function {
                 }
                 "field_value" => read_field_value(reader)?.into(),
                 "decay" => read_decay(reader)?.into(),
+                "distance" => Function::distance(read_distance(reader)?),
                 _ => return Err(reader.error(KINDS, &format!("{name:?}"))),
             };
             function = Some(read);
@@ -148,6 +158,23 @@ fn read_field_value(reader: &mut Reader<'_>) -> Result<FieldValue> {
         Ok(true)
     })?;
     Ok(value)
+}
+
+fn read_distance(reader: &mut Reader<'_>) -> Result<DistanceFrom> {
+    let (mut field, mut point, mut step) = (None, None, None);
+    reader.object(&["field", "from"], |reader, name| {
+        match name {
+            "field" => field = Some(reader.string()?),
+            "from" => point = Some(reader.parsed("a point", |text| text.parse().ok())?),
+            "step" => step = Some(reader.parsed("a distance", |text| text.parse().ok())?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    })?;
+    match (field, point) {
+        (Some(field), Some(point)) => Ok(DistanceFrom { field, point, step }),
+        _ => Err(reader.error("\"field\" and \"from\"", "one of them")),
+    }
 }
 
 fn read_decay(reader: &mut Reader<'_>) -> Result<Decay> {

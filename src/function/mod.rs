@@ -30,6 +30,7 @@
 //! ```
 
 mod decay;
+mod distance;
 mod expression;
 mod field_value;
 mod json;
@@ -37,6 +38,7 @@ mod parser;
 mod score;
 
 pub use decay::Decay;
+pub(crate) use distance::DistanceFrom;
 pub use field_value::{FieldValue, Modifier};
 pub(crate) use score::{BoundScoreFunction, as_score};
 pub use score::{Combine, ScoreFunction};
@@ -44,6 +46,8 @@ pub use score::{Combine, ScoreFunction};
 use crate::budget::{self, ns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::column::AtHand;
+use crate::format::points::PointsAtHand;
+use crate::geo::Center;
 use crate::ids::FieldId;
 use crate::schema::{Field, FieldKind, Schema};
 use crate::segment::file::Section;
@@ -96,6 +100,7 @@ enum Kind {
     Closure(Closure),
     FieldValue(FieldValue),
     Decay(Decay),
+    Distance(DistanceFrom),
 }
 
 impl Function {
@@ -167,6 +172,7 @@ impl Function {
             Kind::Closure(closure) => closure.name.len() + closure.inputs.len() * 40,
             Kind::FieldValue(value) => value.field.len() + 40,
             Kind::Decay(decay) => decay.field.len() + decay.origin.n_bytes() + 40,
+            Kind::Distance(distance) => distance.field.len() + 40,
         }
     }
 
@@ -179,6 +185,7 @@ impl Function {
             Kind::Closure(closure) => closure.inputs.iter().map(|name| (&**name, false)).collect(),
             Kind::FieldValue(value) => vec![(&value.field, true)],
             Kind::Decay(decay) => vec![(&decay.field, true)],
+            Kind::Distance(distance) => vec![(&distance.field, true)],
         }
     }
 
@@ -199,6 +206,12 @@ impl Function {
     ///
     /// [`ErrorKind::Usage`] for a name that is none of a field of numbers with a column, and for settings that mean nothing.
     pub(crate) fn bind(&self, schema: &Schema) -> Result<BoundFunction> {
+        if let Kind::Distance(distance) = &self.0 {
+            distance.check(self)?;
+            let inputs = vec![Input::Points(distance.field_id(schema, self)?)];
+            let center = Some(Center::of(distance.point));
+            return Ok(BoundFunction { function: self.clone(), inputs, origin: 0.0, center });
+        }
         let names = self.names();
         if names.len() > NAMES_MAX {
             return Err(refused(self)
@@ -222,7 +235,7 @@ impl Function {
             }
             _ => 0.0,
         };
-        Ok(BoundFunction { function: self.clone(), inputs, origin })
+        Ok(BoundFunction { function: self.clone(), inputs, origin, center: None })
     }
 }
 
@@ -234,6 +247,7 @@ impl fmt::Display for Function {
             Kind::Closure(closure) => write!(f, "{}({})", closure.name, closure.inputs.join(", ")),
             Kind::FieldValue(value) => value.fmt(f),
             Kind::Decay(decay) => decay.fmt(f),
+            Kind::Distance(distance) => distance.fmt(f),
         }
     }
 }
@@ -306,7 +320,9 @@ fn number_of(kind: FieldKind, code: u64) -> f64 {
         Value::Bool(is_true) => f64::from(u8::from(is_true)),
         Value::Date(date) => date.as_micros() as f64 / 1e6,
         Value::Decimal(number) => number.unscaled() as f64 / 10f64.powi(number.scale().into()),
-        Value::Null | Value::Text(_) | Value::Ip(_) | Value::Vector(_) => f64::NAN,
+        Value::Null | Value::Text(_) | Value::Ip(_) | Value::Vector(_) | Value::Point(_) => {
+            f64::NAN
+        }
     }
 }
 
@@ -357,6 +373,8 @@ pub(crate) struct BoundFunction {
     inputs: Vec<Input>,
     /// Origin of a decay, as a number.
     origin: f64,
+    /// Point that a distance is measured from.
+    center: Option<Center>,
 }
 
 /// Source of the number behind a name.
@@ -365,6 +383,7 @@ enum Input {
     Number(f64),
     Score,
     Column { field: FieldId, kind: FieldKind },
+    Points(FieldId),
 }
 
 impl BoundFunction {
@@ -376,10 +395,14 @@ impl BoundFunction {
     pub(crate) fn open<'s>(&self, segment: SegmentReader<'s>) -> Result<FunctionColumns<'s>> {
         let column = |input: &Input| match input {
             Input::Column { field, .. } => Ok(segment.field(*field).column()?.map(AtHand::of)),
-            Input::Number(_) | Input::Score => Ok(None),
+            Input::Number(_) | Input::Score | Input::Points(_) => Ok(None),
         };
         let columns = self.inputs.iter().map(column).collect::<Result<_>>()?;
-        Ok(FunctionColumns { columns, numbers: vec![], stack: vec![], optional: vec![] })
+        let points = match self.inputs[..] {
+            [Input::Points(field)] => segment.field(field).points()?.map(PointsAtHand::of),
+            _ => None,
+        };
+        Ok(FunctionColumns { columns, points, numbers: vec![], stack: vec![], optional: vec![] })
     }
 
     /// Value of a document; `None` if it is missing or no finite number.
@@ -389,7 +412,14 @@ impl BoundFunction {
         doc: u32,
         score: f64,
     ) -> Result<Option<f64>> {
-        let FunctionColumns { columns, numbers, stack, optional } = columns;
+        if let (Kind::Distance(distance), Some(center)) = (&self.function.0, &self.center) {
+            let Some(points) = &mut columns.points else { return Ok(None) };
+            let (block, place) = points.block_of(doc)?;
+            budget::work(ns::POINT_TESTED * block.numbers(place).len() as u64)?;
+            let metres = block.points(place).map(|point| center.metres(point));
+            return Ok(metres.reduce(f64::min).map(|metres| distance.value(metres)));
+        }
+        let FunctionColumns { columns, numbers, stack, optional, .. } = columns;
         let n_steps = match &self.function.0 {
             Kind::Expression(expression, _) => expression.n_steps(),
             _ => 1,
@@ -412,7 +442,7 @@ impl BoundFunction {
                         _ => block.least(place).map_or(f64::NAN, |code| number_of(*kind, code)),
                     }
                 }
-                (Input::Column { .. }, None) => f64::NAN,
+                (Input::Column { .. } | Input::Points(_), _) => f64::NAN,
             });
         }
         let first = numbers.first().copied().unwrap_or(f64::NAN);
@@ -425,6 +455,7 @@ impl BoundFunction {
             }
             Kind::FieldValue(value) => value.of(first),
             Kind::Decay(decay) => decay.or_missing(first),
+            Kind::Distance(_) => f64::NAN,
         };
         Ok(Some(value).filter(|value| value.is_finite()))
     }
@@ -440,6 +471,7 @@ impl fmt::Display for BoundFunction {
 #[derive(Debug)]
 pub(crate) struct FunctionColumns<'s> {
     columns: Vec<Option<AtHand<'s, Section<'s>>>>,
+    points: Option<PointsAtHand<'s, Section<'s>>>,
     numbers: Vec<f64>,
     stack: Vec<f64>,
     optional: Vec<Option<f64>>,

@@ -143,6 +143,9 @@ pub struct Hit {
     /// Similarities to the vectors whose neighbour it is. Empty in what a [`PreparedSearch`](crate::search::PreparedSearch)
     /// gives.
     pub similarities: Vec<FieldSimilarity>,
+    /// Distances from the points that it is [sorted](crate::SortKey::near) by. Empty in what a
+    /// [`PreparedSearch`](crate::search::PreparedSearch) gives.
+    pub distances: Vec<FieldDistance>,
     /// Stored fields. Empty in what a [`PreparedSearch`](crate::search::PreparedSearch) gives.
     pub fields: Fields,
 }
@@ -170,6 +173,18 @@ pub struct FieldSimilarity {
     pub field: String,
     /// Similarity by the [metric](crate::schema::Metric) of the field, of the document's most similar vector.
     pub similarity: f32,
+}
+
+/// Distance of a document from a point that hits are [sorted](crate::SortKey::near) by.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FieldDistance {
+    /// Field of the points.
+    pub field: String,
+    /// Metres of the document's nearest point, whatever steps are sorted by.
+    pub metres: f64,
+    /// Place of that point among the values of the document, from 0.
+    pub value: u32,
 }
 
 /// Part of a [fused](crate::SearchBuilder::fuse) score that one branch added.
@@ -230,6 +245,7 @@ impl Hit {
             group: None,
             fused: vec![],
             similarities: vec![],
+            distances: vec![],
             fields: Fields::new(),
         }
     }
@@ -244,6 +260,7 @@ impl Hit {
             + map
             + size_of_val(&self.fused[..])
             + self.similarities.iter().map(|it| size_of_val(it) + it.field.len()).sum::<usize>()
+            + self.distances.iter().map(|it| size_of_val(it) + it.field.len()).sum::<usize>()
             + self.sort.iter().chain(&self.group).map(value_bytes).sum::<usize>()
             + self.fields.iter().map(of_field).sum::<usize>()
     }

@@ -19,7 +19,7 @@ impl Snapshot {
         }
         self.stored_where(doc, |field| match names {
             Some(names) => names.contains(&field.name),
-            None => field.kind.has_terms(),
+            None => field.kind.vector().is_none(),
         })
     }
 
@@ -51,9 +51,9 @@ impl Snapshot {
         if wanted.iter().any(|field| schema.get(*field).is_in_rows()) {
             values = segment.stored(doc_there)?;
         }
-        for field in segment.vector_fields().filter(|field| wanted.contains(field)) {
-            let vectors = segment.vectors_of(doc_there, field)?;
-            values.extend(vectors.into_iter().map(|vector| (field, vector)));
+        for field in segment.fields_apart().filter(|field| wanted.contains(field)) {
+            let apart = segment.values_apart(doc_there, field)?;
+            values.extend(apart.into_iter().map(|value| (field, value)));
         }
         for (field, value) in values.into_iter().filter(|(field, _)| wanted.contains(field)) {
             let name = &schema.get(field).name;

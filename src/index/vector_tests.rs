@@ -96,7 +96,7 @@ fn check(storage: &dyn Storage, given: &BTreeMap<String, Given>) {
         let n_damaged = verify::verify(segment, |error| panic!("{error}"));
         assert_eq!(n_damaged, 0);
         let mut of_docs: BTreeMap<u32, Given> = BTreeMap::new();
-        for field in segment.vector_fields() {
+        for field in segment.fields_apart() {
             let name = &*segment.schema().get(field).name;
             let name = ["one", "many", "late"].into_iter().find(|it| *it == name).unwrap();
             let reader = segment.field(field);

@@ -188,6 +188,10 @@ fn add_field(segment: SegmentReader<'_>, field: FieldId, report: &mut StorageRep
             report.add(Some(name), kind.name(), bytes, n_nodes);
         }
     }
+    if let Some(points) = segment.field(field).points()? {
+        let bytes = section_len(segment, Some(field), SectionKind::POINTS);
+        report.add(Some(name), SectionKind::POINTS.name(), bytes, points.n_points());
+    }
     if let Some(column) = segment.field(field).column()? {
         let bytes = section_len(segment, Some(field), SectionKind::COLUMN);
         report.add(Some(name), "column", bytes, column.n_values());

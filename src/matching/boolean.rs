@@ -7,13 +7,16 @@
 use super::column::{fill, is_dense, retain};
 use super::counter::Counter;
 use super::lists::{Fetched, Lists};
+use super::points;
 use super::profile::SegmentProfile;
 use crate::bitmap::{self, Container, ContainerBuf};
 use crate::budget::{self, ns};
 use crate::error::{Error, Result};
+use crate::geo::GeoCounts;
 use crate::phrase::PhraseReader;
 use crate::plan::in_window::UNION_BITS_FROM;
 use crate::plan::leaf::{ColumnValues, Postings};
+use crate::plan::points_scan::PointsScan;
 use crate::plan::{LeafId, NodeId, Operator, PLACED_FOR_READ, Plan, SegmentPlan, WINDOW};
 use std::time::Instant;
 
@@ -253,10 +256,14 @@ impl<'e, 's> Evaluation<'e, 's> {
             Operator::ColumnScan(leaf) if self.values(*leaf).is_some() => {
                 self.compare(id, *leaf, Chunk::everything(self.part.window_len(key)), key)
             }
+            Operator::GeoScan(leaf) if self.points(*leaf).is_some() => {
+                self.compare_points(id, *leaf, Chunk::everything(self.part.window_len(key)), key)
+            }
             Operator::TermScan(leaf)
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
             | Operator::ColumnScan(leaf)
+            | Operator::GeoScan(leaf)
             | Operator::Nearest { leaf, .. }
             | Operator::Deleted(leaf) => self.read(id, *leaf, key, want),
             Operator::Intersect { all, none } => {
@@ -378,6 +385,7 @@ impl<'e, 's> Evaluation<'e, 's> {
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
             | Operator::Nearest { leaf, .. }
+            | Operator::GeoScan(leaf)
             | Operator::ColumnScan(leaf) => {
                 let (found, cardinality) = self.lists.seek(self.part, leaf, key)?;
                 (found == key).then_some(cardinality)
@@ -477,6 +485,7 @@ impl<'e, 's> Evaluation<'e, 's> {
             _ if plan.placed(input, &|_| 0).is_some() => return true,
             Operator::Union { any } => plan.inputs(any),
             Operator::ColumnScan(leaf) => return self.values(*leaf).is_some(),
+            Operator::GeoScan(leaf) => return self.points(*leaf).is_some(),
             _ => return false,
         };
         let documents = any.iter().map(|input| self.expected(*input, key).unwrap_or(0));
@@ -497,6 +506,7 @@ impl<'e, 's> Evaluation<'e, 's> {
         self.profile.nodes[input.index()].partial = true;
         self.measured(input, |run| match &plan.node(input).operator {
             Operator::ColumnScan(leaf) => run.compare(input, *leaf, few, key),
+            Operator::GeoScan(leaf) => run.compare_points(input, *leaf, few, key),
             Operator::Union { any } => run.unite_within(input, plan.inputs(any), few, key),
             Operator::Phrase { nth, input: words } => {
                 run.phrase(input, *nth, plan.inputs(words), Some(few), key, Want::Documents)
@@ -521,6 +531,31 @@ impl<'e, 's> Evaluation<'e, 's> {
         self.retained(id, documents, [documents; 2], Want::Documents, |_, lows| {
             retain(values, key, lows)
         })
+    }
+
+    /// The points that a leaf compares in this segment.
+    fn points(&self, leaf: LeafId) -> Option<&'e PointsScan<'s>> {
+        match &self.part.leaves[leaf.index()].postings {
+            Postings::Points(scan) => Some(scan),
+            _ => None,
+        }
+    }
+
+    /// Keeps the documents that have a point in the area of a leaf.
+    fn compare_points(
+        &mut self,
+        id: NodeId,
+        leaf: LeafId,
+        documents: Chunk<'s>,
+        key: u32,
+    ) -> Result<Chunk<'s>> {
+        let Some(scan) = self.points(leaf) else { return Ok(documents) };
+        let mut counts = GeoCounts::default();
+        let kept = self.retained(id, documents, [documents; 2], Want::Documents, |_, lows| {
+            points::retain(scan, key, lows, &mut counts)
+        });
+        *self.profile.nodes[id.index()].geo.get_or_insert_default() += counts;
+        kept
     }
 
     /// Keeps the documents that `retain` leaves when it looks at them one by one; `inputs` are not written over.

@@ -210,7 +210,7 @@ impl<'s> Lists<'s> {
         let cursor = &mut self.cursors[leaf.index()];
         match &part.leaves[leaf.index()].postings {
             // Also where values of all documents are compared.
-            Postings::Everything | Postings::Column(_) => {
+            Postings::Everything | Postings::Column(_) | Postings::Points(_) => {
                 let len = part.window_len(key);
                 (len > 0).then_some((key, len))
             }

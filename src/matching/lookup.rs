@@ -3,7 +3,7 @@
 //! Cost: a container for a list, one value for a column; of a pattern without a column one look into the
 //! list of each of its terms, until one has the document; of a phrase the positions of its words there.
 
-use super::column;
+use super::{column, points};
 use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::expansion::Walk;
@@ -34,6 +34,7 @@ pub(crate) fn leaf_has(
         }
         (Postings::PresenceUnread, Some(field)) => list_has(&field.presence()?, doc),
         (Postings::Column(values), _) => column_has(values, doc),
+        (Postings::Points(scan), _) => points::has(scan, doc),
         (Postings::Neighbors, _) => Ok(plan.is_neighbor(id, part, doc)),
         (Postings::Terms(terms), Some(field)) => {
             let LeafKey::Expansion { nth, .. } = key else { return Ok(false) };

@@ -18,6 +18,7 @@ mod less_deleted;
 mod lists;
 mod lookup;
 mod neighbors;
+mod points;
 mod numbers;
 mod pair;
 mod phrases;

@@ -3,6 +3,7 @@
 use crate::bitmap::ContainerKind;
 use crate::expansion::TermCounts;
 use crate::format::terms::PostingsAt;
+use crate::geo::GeoCounts;
 use crate::nearest::VectorCounts;
 use crate::phrase::{PhraseWork, PositionCounts};
 use crate::plan::leaf::Postings;
@@ -43,6 +44,8 @@ pub(crate) struct NodeProfile {
     pub(crate) terms: Option<TermCounts>,
     /// Work of comparing vectors.
     pub(crate) vectors: Option<VectorCounts>,
+    /// Work of comparing points.
+    pub(crate) geo: Option<GeoCounts>,
     /// Work of placing words.
     pub(crate) positions: PositionCounts,
     /// Without the time of the inputs; 0 unless timed.
@@ -212,6 +215,7 @@ fn mark_complete(
         Operator::TermScan(_) | Operator::Exists(_) | Operator::Deleted(_) => all_came,
         Operator::Expand(_)
         | Operator::ColumnScan(_)
+        | Operator::GeoScan(_)
         | Operator::Nearest { .. }
         | Operator::All
         | Operator::Nothing { .. } => ran_to_end || all_came,

@@ -103,6 +103,8 @@ cost_model! {
     merge_term_ns = 150.0;
     /// Visiting one container: finding it, checking its place, choosing the kernel.
     visit_ns = 12.0;
+    /// Finding the points of a document and comparing them with an area.
+    point_ns = 30.0;
     /// Comparing a number of a vector with that of another.
     compare_number_ns = 0.5;
 }

@@ -52,6 +52,8 @@ pub(crate) enum Rule {
     SmallestOfTerms { documents: u64 },
     /// Positions are read only of documents that have every word.
     PositionsLast { is_beside_others: bool },
+    /// Points are compared of documents that all other conditions leave, about so many.
+    PointsLast { documents: u64 },
     /// Documents are read only until the page is full.
     StopAtPage { documents: u64 },
 }

@@ -64,6 +64,10 @@ pub(crate) enum EstimateSource {
     Windows { counted: u32, of: u32 },
     /// The words were placed in so many documents, of so many that have them.
     Placed { documents: u32, of: u32 },
+    /// Documents that were compared with an area, of those in boxes that cross its border.
+    PointSample { documents: u32, of: u32 },
+    /// Shares of the boxes of points that an area covers.
+    PointBoxes,
     /// The number of neighbours that are asked for, of those that the filter lets through.
     Neighbors,
     /// A guess of how many documents with the words have the phrase.
@@ -93,6 +97,11 @@ impl EstimateSource {
                     false => format!("sample of {documents} of {of} with the words"),
                 });
             }
+            EstimateSource::PointSample { documents, of } => {
+                let of = counted(of, "document");
+                return format!("sample of {documents} of {of} at the border").into();
+            }
+            EstimateSource::PointBoxes => "boxes of points",
             EstimateSource::Segment => "segment size",
             EstimateSource::DocumentFrequency => "document frequency",
             EstimateSource::Frequencies => "sum of document frequencies",

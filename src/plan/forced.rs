@@ -168,7 +168,10 @@ impl Plan<'_> {
                 is_beside_others.then_some(Forced::PhrasesFirst)
             }
             Rule::StopAtPage { .. } => Some(Forced::CollectAll),
-            Rule::EveryDocument(_) | Rule::DropFromUnion(_) | Rule::UniteTerms { .. } => None,
+            Rule::EveryDocument(_)
+            | Rule::DropFromUnion(_)
+            | Rule::UniteTerms { .. }
+            | Rule::PointsLast { .. } => None,
         };
         way.into_iter().collect()
     }

@@ -1,6 +1,7 @@
 //! Leaves of a plan in one segment: sets as dictionary and headers describe them.
 
 use super::estimate::{EstimateSource, Span};
+use super::points_scan::PointsScan;
 use crate::error::Result;
 use crate::expansion::{Expansion, TermCounts, Walk};
 use crate::format::column::Column;
@@ -43,6 +44,8 @@ pub(crate) enum Postings<'s> {
     Neighbors,
     /// The values of documents, compared when the plan is executed; no list is read.
     Column(Box<ColumnValues<'s>>),
+    /// The points of documents, compared when the plan is executed.
+    Points(Box<PointsScan<'s>>),
 }
 
 /// Terms as values of the column that their field has.
@@ -295,12 +298,16 @@ impl<'s> Leaf<'s> {
             (_, Some(terms)) => terms.span,
             // The operator knows more of them.
             (Postings::Neighbors, _) => Span { lower: 0, ..Span::exact(self.documents) },
+            (Postings::Points(scan), _) => scan.span,
             _ => Span::exact(self.documents),
         }
     }
 
-    /// Source of the bounds, for the terms of a pattern.
+    /// Source of the bounds, for the terms of a pattern or an area.
     pub(crate) fn source(&self) -> EstimateSource {
+        if let Postings::Points(scan) = &self.postings {
+            return scan.source;
+        }
         match self.terms() {
             Some(terms) if terms.span.lower == terms.span.upper => EstimateSource::Frequencies,
             Some(terms) if terms.walked.cut => EstimateSource::FirstTerms,
@@ -345,7 +352,8 @@ impl<'s> Leaf<'s> {
             | Postings::PresenceUnread
             | Postings::Terms(_)
             | Postings::Neighbors
-            | Postings::Column(_) => {
+            | Postings::Column(_)
+            | Postings::Points(_) => {
                 let Span { lower, upper, documents } = self.whole();
                 let share = f64::from(w) / f64::from(n_docs.max(1));
                 // Documents that the other windows cannot hold must be here.

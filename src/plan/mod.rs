@@ -13,7 +13,7 @@
 //!
 //! | family | operators |
 //! |---|---|
-//! | matching | All, Nothing, TermScan, Exists, Expand, ColumnScan, Nearest, Phrase, Intersect, Union, AtLeast, Deleted |
+//! | matching | All, Nothing, TermScan, Exists, Expand, ColumnScan, GeoScan, Nearest, Phrase, Intersect, Union, AtLeast, Deleted |
 //! | page | DocOrder, TopK, Sort, Collapse, Fuse |
 //! | facets | Facet, Statistics, TopHits |
 //!
@@ -41,6 +41,7 @@
 //! of documents, by the worst score kept so far, which rises while the best are found; [`in_window`] has the figures.
 
 mod adaptive;
+mod areas;
 mod columns;
 pub(crate) mod cost;
 mod costs;
@@ -61,6 +62,7 @@ mod pair;
 mod phases;
 mod placed;
 mod planner;
+pub(crate) mod points_scan;
 mod ranges;
 mod sample;
 mod scoring;
@@ -103,6 +105,7 @@ pub(crate) use page::{
 pub(crate) use pair::{Input, Pair};
 pub(crate) use phases::{Phase, PhaseClock, PhaseTimes};
 pub(crate) use planner::{PLACED_FOR_READ, plan};
+use points_scan::AreaPlan;
 pub(crate) use ranges::{RangesCosts, RangesPlan, RangesStrategy};
 pub(crate) use scoring::{Scoring, Shape};
 use smallvec::SmallVec;
@@ -215,6 +218,8 @@ pub(crate) struct Plan<'s> {
     pub(crate) phrases: Vec<PhrasePlan>,
     /// Neighbours of vectors, each once.
     pub(crate) neighbors: Vec<NeighborsPlan>,
+    /// Areas that points are compared with.
+    areas: Vec<AreaPlan>,
     pub(crate) segments: Vec<SegmentPlan<'s>>,
     pub(crate) decisions: Vec<Decision>,
     /// In the order asked for.
@@ -334,6 +339,8 @@ pub(crate) enum Operator {
     Expand(LeafId),
     /// Scan of a pattern by the values of a column, in segments whose leaf says so.
     ColumnScan(LeafId),
+    /// Documents with a point in an area, by looking at the points, in segments whose leaf says so.
+    GeoScan(LeafId),
     /// Neighbours of a vector among the documents of the only input, which is found beforehand in all segments.
     Nearest { leaf: LeafId, input: Range<u32> },
     /// Documents in every input of `all` and in none of `none`; without `all`, every document but
@@ -359,6 +366,8 @@ pub(crate) enum LeafKey {
     Expansion { field: FieldId, nth: u32 },
     /// One of [`Plan::neighbors`].
     Nearest { field: FieldId, nth: u32 },
+    /// One of [`Plan::areas`].
+    Area { field: FieldId, nth: u32 },
     /// The documents that were deleted.
     Deleted,
 }
@@ -370,7 +379,8 @@ impl LeafKey {
             LeafKey::Term { field, .. }
             | LeafKey::Presence { field }
             | LeafKey::Expansion { field, .. }
-            | LeafKey::Nearest { field, .. } => Some(*field),
+            | LeafKey::Nearest { field, .. }
+            | LeafKey::Area { field, .. } => Some(*field),
             LeafKey::Deleted => None,
         }
     }
@@ -417,6 +427,7 @@ impl Operator {
             | Operator::Exists(leaf)
             | Operator::Expand(leaf)
             | Operator::ColumnScan(leaf)
+            | Operator::GeoScan(leaf)
             | Operator::Nearest { leaf, .. }
             | Operator::Deleted(leaf) => Some(*leaf),
             _ => None,
@@ -535,6 +546,7 @@ impl<'s> Plan<'s> {
             expansions: vec![],
             phrases: taken.phrases,
             neighbors: vec![],
+            areas: vec![],
             segments: recycled(taken.segments),
             decisions: vec![],
             facets: vec![],

@@ -150,6 +150,7 @@ impl<'s> Plan<'s> {
                 Operator::Exists(self.add_leaf(LeafKey::Presence { field: *field }))
             }
             Normal::Nearest(spec) => self.operator_of_neighbors(spec),
+            Normal::Area { field, area } => Operator::GeoScan(self.add_area(*field, area)),
             Normal::Phrase { .. } => {
                 return self.add_phrases(std::slice::from_ref(normal), &[], depth, false);
             }
@@ -335,6 +336,10 @@ impl<'s> Plan<'s> {
                     let statistics = segment.field(*field).statistics()?;
                     leaves[at] = Leaf::of_neighbors(statistics.n_docs_with_value);
                 }
+                LeafKey::Area { field, nth } => {
+                    let area = &self.areas[*nth as usize].bound;
+                    leaves[at] = Leaf::of_area(area, segment.field(*field), n_docs)?;
+                }
                 LeafKey::Expansion { field, nth } => {
                     let reader = segment.field(*field);
                     let expansion = &self.expansions[*nth as usize];
@@ -444,7 +449,7 @@ impl<'s> Plan<'s> {
             Operator::TermScan(_) => EstimateSource::DocumentFrequency,
             Operator::Exists(_) => EstimateSource::FieldStatistics,
             Operator::Deleted(_) => EstimateSource::Segment,
-            Operator::Expand(leaf) | Operator::ColumnScan(leaf) => {
+            Operator::Expand(leaf) | Operator::ColumnScan(leaf) | Operator::GeoScan(leaf) => {
                 part.leaves[leaf.index()].source()
             }
             Operator::Nearest { .. } => EstimateSource::Neighbors,
@@ -563,11 +568,11 @@ impl<'s> Plan<'s> {
             false => (0..self.nodes.len() as u32).map(of_placed).collect(),
         };
         let (nodes, inputs) = (&self.nodes, &mut self.inputs);
-        // Columns are asked last: about the documents that all else has left.
+        // Columns and points are asked last: about the documents that all else has left.
         let key = |id: &NodeId, placed: &[u64]| {
             let Node { operator, expected_docs, .. } = &nodes[id.index()];
             let documents = placed.get(id.index()).copied().unwrap_or(*expected_docs as u64);
-            (matches!(operator, Operator::ColumnScan(_)), documents)
+            (matches!(operator, Operator::ColumnScan(_) | Operator::GeoScan(_)), documents)
         };
         let documents = |id: &NodeId| key(id, &orders);
         // Words of what is excluded are placed last, where they leave out few.

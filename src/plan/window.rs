@@ -192,7 +192,8 @@ fn listed<'s>(
         | Postings::PresenceUnread
         | Postings::Terms(_)
         | Postings::Neighbors
-        | Postings::Column(_) => Documents::Unknown,
+        | Postings::Column(_)
+        | Postings::Points(_) => Documents::Unknown,
     })
 }
 

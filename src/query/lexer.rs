@@ -2,6 +2,7 @@
 //!
 //! A leaf of the tree is one token, with everything that belongs to it: `"a b"*~2`, `[a TO b}`.
 
+mod areas;
 mod lists;
 mod near;
 mod phrases;
@@ -14,7 +15,19 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::schema::FIELD_NAME_BYTES_MAX;
 
 /// Words that are not words, or not everywhere, unless one of their characters is escaped.
-pub(super) const OPERATORS: [&str; 7] = ["AND", "OR", "NOT", "TO", "IN", "MAX", "PHRASE"];
+pub(super) const OPERATORS: [&str; 11] = [
+    "AND",
+    "OR",
+    "NOT",
+    "TO",
+    "IN",
+    "MAX",
+    "PHRASE",
+    "WITHIN",
+    "INTERSECTS",
+    "CONTAINS",
+    "DISJOINT",
+];
 
 /// Whether a character ends a word or means something inside it.
 pub(super) fn is_special(c: char) -> bool {

@@ -12,7 +12,7 @@
 //! and      = clause { ("AND" | "&&") clause }
 //! clause   = [ "+" | "-" | "NOT" | "!" ] weighted
 //! weighted = [ field ":" | fields ":" ] atom [ "^" boost | "^=" score ]
-//! atom     = word | "*" | phrase | word "*" | wildcard | fuzzy | "/" regex "/" | range | set | near
+//! atom     = word | "*" | phrase | word "*" | wildcard | fuzzy | "/" regex "/" | range | set | near | area
 //!          | "(" query ")" [ "~" minimum ]
 //!          | "MAX" "[" and { and } "]" [ "~" tie ]
 //! phrase   = ( '"' words '"' [ "*" ] | "PHRASE" "[" part { part } "]" ) [ "~" [ ">" | "<>" ] slop ]
@@ -23,6 +23,10 @@
 //! set      = "IN" "[" value { value } "]"
 //! near     = "nearest(" vector "," whole number ")" | "within(" vector "," number ")"
 //! vector   = "$" name | "[" number { "," number } "]" | "doc:" whole number
+//! area     = ("WITHIN" | "INTERSECTS" | "CONTAINS" | "DISJOINT") "[" places "]"
+//! places   = distance [ "TO" distance ] "OF" point | "BOX" point point | point
+//! point    = latitude ("," | "/") longitude, or with the letters N, S, E and W behind the numbers in any order
+//! distance = number ("m" | "km" | "mi" | "nmi" | "yd" | "ft")
 //! fields   = "{" field [ "^" boost ] { [ "+" ] field [ "^" boost ] } "}"
 //! value    = word | '"' text '"'
 //! ```
@@ -30,7 +34,7 @@
 //! NOT, `+` and `-` bind first, then AND, then standing side by side, then OR. Clauses that stand
 //! side by side are one group: a document must match all clauses with `+` and none with `-`; the
 //! others are alternatives, of which it must match one if there is no `+`. A group of negatives
-//! alone is everything but those. Operators are upper case only, and TO, IN, MAX and PHRASE are words
+//! alone is everything but those. Operators are upper case only, and TO, IN, MAX, PHRASE and the relations to areas are words
 //! where they stand for nothing else. `\` takes the next character literally. The quotation marks of print, “ and „, are
 //! refused where a word could begin: a phrase stands between `"`.
 //!
@@ -58,6 +62,9 @@
 //! | `IN [a b "c d"]` | one of the values |
 //! | `field:nearest($v, 10)` | the 10 documents whose vectors are nearest to `$v`, among those that the clauses beside it allow: see [`Query::nearest`]. `$v` [stands for](Query::with_vectors) a vector, which may also be written `[0.5, -1]`; `doc:7` stands for those of a document |
 //! | `field:within($v, 0.8)` | documents with a vector of this similarity or a greater one |
+//! | `field:WITHIN [10km OF 48.8566,2.3522]` | documents with a point at most 10 km from this one; `1km TO 2km OF` is a ring. Borders belong to areas: see [`geo`](crate::geo) |
+//! | `field:WITHIN [BOX -10,170 10,-170]` | those with a point between the south-western and the north-eastern corner, here over 180° |
+//! | `field:DISJOINT [49.255,4.154]` | those with points, of which none is in the area, here a point; INTERSECTS is the same as WITHIN, and CONTAINS takes a point |
 //! | `(a b c)~2` | at least 2 of the alternatives |
 //! | `{title^3 body}:(…)` | what stands there, in one of these fields; `field:(…)` gives the field to every word inside that names none |
 //!
@@ -138,6 +145,7 @@
 //! asked.
 
 mod address;
+mod areas;
 mod at;
 mod build;
 mod caret;
@@ -161,6 +169,7 @@ mod typed;
 mod walk;
 mod weight;
 
+use crate::geo::{GeoArea, GeoRelation};
 use std::hash::{Hash, Hasher};
 use std::ops::{Bound, Range};
 
@@ -326,6 +335,17 @@ pub enum Query {
         vector: QueryVector,
         /// Number of neighbours, or how near they are.
         wanted: Neighbors,
+        /// Place in the text of the query.
+        place: Place,
+    },
+    /// Documents whose points have a relation to an area: `field:WITHIN [10km OF 48.8566,2.3522]`.
+    Area {
+        /// The field; none is refused.
+        field: Option<String>,
+        /// Relation of the points to the area.
+        relation: GeoRelation,
+        /// The area.
+        area: GeoArea,
         /// Place in the text of the query.
         place: Place,
     },

@@ -1,6 +1,7 @@
 //! The normal form: what a query is for the planner.
 
 use crate::expansion::Expansion;
+use crate::geo::GeoArea;
 use crate::ids::FieldId;
 use crate::query::Query;
 use crate::query::nearest::{Neighbors, QueryVector};
@@ -30,6 +31,8 @@ pub(crate) enum Normal {
     Exists(FieldId),
     /// Documents with the vectors nearest to another, or near enough.
     Nearest(Arc<NeighborsSpec>),
+    /// Documents with a point in an area.
+    Area { field: FieldId, area: Arc<GeoArea> },
     /// Documents that match all of `all` and none of `none`.
     ///
     /// Neither holds an `And` in `all` or an `Or` in `none`. Only at the root may `all` be empty:
@@ -74,7 +77,8 @@ impl Normal {
             | Normal::Expand { .. }
             | Normal::Phrase { .. }
             | Normal::Exists(_)
-            | Normal::Nearest(_) => true,
+            | Normal::Nearest(_)
+            | Normal::Area { .. } => true,
         }
     }
 
@@ -112,6 +116,7 @@ impl Normal {
             Normal::Expand { field, terms } => Query::of_terms_in(schema.get(*field), terms),
             Normal::Exists(field) => Query::exists(&*schema.get(*field).name),
             Normal::Nearest(neighbors) => neighbors.to_query(schema),
+            Normal::Area { field, area } => Query::within_area(&*schema.get(*field).name, **area),
             Normal::Or(any) => Query::any_of(queries(any)),
             Normal::AtLeast { minimum, any } => Query::Group {
                 must: vec![],

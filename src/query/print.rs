@@ -259,6 +259,10 @@ fn print_leaf(query: &Query, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             print_field(field, f)?;
             nearest::print(vector, *wanted, f)
         }
+        Query::Area { field, relation, area, .. } => {
+            print_field(field, f)?;
+            write!(f, "{} [{area}]", relation.name())
+        }
         Query::Exists { field, .. } => {
             print_word(field, f)?;
             f.write_str(":*")

@@ -33,7 +33,8 @@ impl Query {
             | Query::Range { .. }
             | Query::InSet { .. }
             | Query::Exists { .. }
-            | Query::Nearest { .. } => [&[], &[], &[]],
+            | Query::Nearest { .. }
+            | Query::Area { .. } => [&[], &[], &[]],
         }
     }
 
@@ -63,6 +64,7 @@ impl Query {
             | Query::Nothing
             | Query::Exists { .. }
             | Query::Nearest { .. }
+            | Query::Area { .. }
             | Query::And(_)
             | Query::Or(_)
             | Query::Not(_)
@@ -86,7 +88,8 @@ impl Query {
             | Query::Fuzzy { field, place, .. }
             | Query::Range { field, place, .. }
             | Query::InSet { field, place, .. }
-            | Query::Nearest { field, place, .. } => Some((field, place)),
+            | Query::Nearest { field, place, .. }
+            | Query::Area { field, place, .. } => Some((field, place)),
             _ => None,
         }
     }
@@ -129,6 +132,7 @@ impl Query {
                 }
                 Query::All
                 | Query::Nothing
+                | Query::Area { .. }
                 | Query::PhraseOf { .. }
                 | Query::And(_)
                 | Query::Or(_)
@@ -246,6 +250,12 @@ impl Query {
                 wanted: *wanted,
                 place: place.clone(),
             },
+            Query::Area { field, relation, area, place } => Query::Area {
+                field: field.clone(),
+                relation: *relation,
+                area: *area,
+                place: place.clone(),
+            },
             Query::Nothing => Query::Nothing,
             _ => Query::All,
         }
@@ -286,6 +296,9 @@ impl Query {
                 Nearest { field: f, vector: v, wanted: w, .. },
                 Nearest { field, vector, wanted, .. },
             ) => f == field && v == vector && w == wanted,
+            (Area { field: f, relation: r, area: a, .. }, Area { field, relation, area, .. }) => {
+                f == field && r == relation && a == area
+            }
             (DisMax { tie: t, .. }, DisMax { tie, .. }) => t == tie,
             (Group { minimum: m, .. }, Group { minimum, .. }) => m == minimum,
             (Boost { boost: b, .. }, Boost { boost, .. }) => b == boost,
@@ -373,6 +386,7 @@ impl Hash for Query {
                 Query::InSet { field, values, .. } => (field, values).hash(state),
                 Query::Exists { field, .. } => field.hash(state),
                 Query::Nearest { field, vector, wanted, .. } => (field, vector, wanted).hash(state),
+                Query::Area { field, relation, area, .. } => (field, relation, area).hash(state),
                 Query::DisMax { tie, .. } => tie.hash(state),
                 Query::Group { minimum, .. } => minimum.hash(state),
                 Query::Boost { boost, .. } => boost.hash(state),
@@ -447,6 +461,9 @@ impl Query {
             Query::Exists { field, .. } => write!(f, "Exists({field:?})"),
             Query::Nearest { field, vector, wanted, .. } => {
                 write!(f, "Nearest({field:?}, {vector:?}, {wanted:?})")
+            }
+            Query::Area { field, relation, area, .. } => {
+                write!(f, "Area({field:?}, {relation:?}, {area})")
             }
             Query::And(_) => f.write_str("And"),
             Query::Or(_) => f.write_str("Or"),
@@ -553,6 +570,10 @@ mod tests {
             Query::in_set(["a"]),
             Query::in_set(["a", "b"]),
             Query::exists("a"),
+            Query::within_area("a", "1,2".parse().unwrap()),
+            Query::within_area("a", "1,3".parse().unwrap()),
+            Query::within_area("b", "1,2".parse().unwrap()),
+            Query::area("a", crate::geo::GeoRelation::Disjoint, "1,2".parse().unwrap()),
             Query::And(vec![word(), Query::All]),
             Query::And(vec![Query::All, word()]),
             Query::Or(vec![word(), Query::All]),

@@ -117,6 +117,21 @@ impl SchemaBuilder {
         self.field(Field::new(name, FieldKind::Vector(params)))
     }
 
+    /// Adds a field of one point on the globe.
+    ///
+    /// ```
+    /// use treepie::geo::GeoPoint;
+    /// use treepie::{Document, Schema};
+    ///
+    /// let schema = Schema::builder().text("name").point("location").build()?;
+    /// let reims = Document::new().with("name", "Reims").with("location", GeoPoint::new(49.255, 4.154)?);
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    #[must_use]
+    pub fn point(self, name: impl Into<String>) -> Self {
+        self.field(Field::new(name, FieldKind::Point { array: None }))
+    }
+
     /// Adds a field.
     #[must_use]
     pub fn field(mut self, field: Field) -> Self {

@@ -1,6 +1,7 @@
 //! One field: its kind, its name, and what is kept of it.
 
-use super::{DEFAULT_ANALYZER, POSITION_GAP_DEFAULT, VectorParams};
+use super::{CoordinateOrder, DEFAULT_ANALYZER, POSITION_GAP_DEFAULT, VectorParams};
+use crate::geo::UnitPoint;
 
 /// Prefix of the analyzer of a keyword field with a normalizer.
 pub(super) const NORMALIZER: &str = "keyword|";
@@ -105,6 +106,14 @@ pub enum FieldKind {
     /// A [query](crate::query::Query::nearest) looks for those nearest to another. They come back with a hit only where
     /// the field is named.
     Vector(VectorParams),
+    /// Points on the globe, see the module [`geo`](crate::geo).
+    ///
+    /// A value is a [`GeoPoint`](crate::geo::GeoPoint), or a text of one. A [query](crate::query::Query::within_area) looks for those in an
+    /// area, and [`SortKey::near`](crate::SortKey::near) sorts by the distance from a point.
+    Point {
+        /// Order of the numbers of an array; none refuses arrays.
+        array: Option<CoordinateOrder>,
+    },
 }
 
 impl FieldKind {
@@ -122,6 +131,7 @@ impl FieldKind {
             FieldKind::Path { .. } => "path",
             FieldKind::Ip => "ip",
             FieldKind::Vector(_) => "vector",
+            FieldKind::Point { .. } => "point",
         }
     }
 
@@ -134,7 +144,11 @@ impl FieldKind {
     pub fn is_typed(self) -> bool {
         !matches!(
             self,
-            FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. } | FieldKind::Vector(_)
+            FieldKind::Text
+                | FieldKind::Keyword
+                | FieldKind::Path { .. }
+                | FieldKind::Vector(_)
+                | FieldKind::Point { .. }
         )
     }
 
@@ -148,7 +162,21 @@ impl FieldKind {
 
     /// Whether its values are looked up in a dictionary.
     pub(crate) fn has_terms(self) -> bool {
-        self.vector().is_none()
+        self.row_len().is_none()
+    }
+
+    /// Whether its values are points.
+    pub(crate) fn is_point(self) -> bool {
+        matches!(self, FieldKind::Point { .. })
+    }
+
+    /// Bytes of each value, if these are kept apart from stored rows.
+    pub(crate) fn row_len(self) -> Option<usize> {
+        match self {
+            FieldKind::Vector(params) => Some(params.row_len()),
+            FieldKind::Point { .. } => Some(UnitPoint::LEN),
+            _ => None,
+        }
     }
 
     /// Whether each of its values is a number of 64 bits, which is what a column has of it.
@@ -184,7 +212,7 @@ impl Field {
 
     /// Sets whether values come back with a hit (default: true).
     ///
-    /// Vectors are kept in any case, as they are compared; of these it says whether they may come back, which they do
+    /// Vectors and points are kept in any case, as they are compared; of these it says whether they may come back. Vectors do so
     /// with a hit only where the field is named.
     #[must_use]
     pub fn stored(mut self, stored: bool) -> Self {

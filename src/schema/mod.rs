@@ -12,6 +12,7 @@ mod builder;
 mod field;
 pub(crate) mod names;
 mod order;
+mod point;
 mod similarity;
 mod vector;
 
@@ -19,6 +20,7 @@ pub use builder::SchemaBuilder;
 pub use field::{Detail, Field, FieldKind};
 pub use order::ORDER_FIELDS_MAX;
 pub(crate) use order::OrderField;
+pub use point::CoordinateOrder;
 pub use similarity::SIMILARITY_DOCS_MIN;
 pub use vector::{Metric, VECTOR_DIMS_MAX, VectorCodes, VectorParams, VectorValues};
 

@@ -70,6 +70,7 @@ fn check(field: &Field) -> Result<()> {
         FieldKind::Text => (String::new(), "a keyword field beside it can be one"),
         FieldKind::Path { .. } => (String::new(), "a keyword field beside it can be one"),
         FieldKind::Vector(_) => (String::new(), "vectors have no order"),
+        FieldKind::Point { .. } => (String::new(), "points have no order"),
         _ if field.many => {
             (", of which a document may have many values".into(), "many = false makes it one")
         }

@@ -51,6 +51,7 @@ impl<'a> Search<'a> {
             .context(false)?
             .run(&mut plan, |hit| self.fetch(hit, fields.as_deref(), &mut hits, &mut stopped))?;
         self.add_similarities(&plan, &mut hits);
+        self.add_distances(&mut hits)?;
         if found.stopped.is_none() {
             self.recycle(plan);
         }

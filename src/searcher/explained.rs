@@ -89,6 +89,7 @@ impl<'a> Search<'a> {
             Ok(())
         })?;
         self.add_similarities(&plan, &mut hits);
+        self.add_distances(&mut hits)?;
         hits.into_iter().for_each(tell);
         let all = started.elapsed();
         if self.recall && found.stopped.is_none() {

@@ -12,6 +12,7 @@ mod bound;
 mod budgeted;
 mod builder;
 mod cache;
+mod distances;
 mod etag;
 mod explained;
 mod explainer;

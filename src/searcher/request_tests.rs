@@ -24,11 +24,14 @@ fn searcher() -> Searcher {
         .keyword("brand")
         .field(price)
         .field(Field::new("since", FieldKind::Date))
-        .field(Field::new("path", FieldKind::Path { separator: '/' }));
+        .field(Field::new("path", FieldKind::Path { separator: '/' }))
+        .point("at");
     filled(schema.build().unwrap(), |writer| {
         for (title, brand, price) in [("Red lamp", "acme", "3.50"), ("Blue lamp", "bolt", "9.99")] {
             let document = Document::new().with("title", title).with("brand", brand);
-            writer.add(document.with("price", price).with("since", "2024-05-06")).unwrap();
+            writer
+                .add(document.with("price", price).with("since", "2024-05-06").with("at", "1,2"))
+                .unwrap();
         }
     })
 }
@@ -67,6 +70,8 @@ fn every<'s>(searcher: &'s Searcher, query: &'s Query) -> Vec<SearchBuilder<'s>>
             SortKey::score().reversed(),
         ]),
         new().sort([SortKey::function(age.clone()).reversed(), SortKey::random(u64::MAX)]),
+        new().sort(["at:near=48.8566/-2.3522,step=500m:desc".parse().unwrap()]),
+        new().sort(["at:near=0/180:asc:missing_first".parse().unwrap()]),
         new().bm25("title", 0.1, 1.0).bm25("title", 2.0, 0.3).pattern_terms(7),
         new()
             .statistics(IdfScope::Segment)
@@ -129,7 +134,9 @@ fn requests_are_read_back_as_they_were() {
     let mut named = vec![];
     let phrase = r#"title:"red lamp"~2^2 AND (brand:acme OR price:[1 TO 5}) -blue*"#;
     let vectors = "lamp e:nearest([0.5, -1e-40], 3) -e:within([3.4e38], 0.5) e:within($v1, 1)";
-    for text in ["lamp", phrase, "*", "NOT *", vectors] {
+    let places =
+        "lamp at:WITHIN [10km OF 1,2] -at:DISJOINT [BOX -1,170 1,-170] at:INTERSECTS [1,2]";
+    for text in ["lamp", phrase, "*", "NOT *", vectors, places] {
         let query = searcher.parse(text).unwrap();
         let all = every(&searcher, &query).into_iter().chain(fused(&searcher, &query));
         for search in all {

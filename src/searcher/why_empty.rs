@@ -11,7 +11,8 @@ use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::execution::Matching;
 use crate::expansion::TermPattern;
-use crate::explain::{ConflictSize, EmptyClause, EmptyPhrase, UnknownTerm, WhyEmpty};
+use crate::explain::{ConflictSize, EmptyArea, EmptyClause, EmptyPhrase, UnknownTerm, WhyEmpty};
+use crate::geo::{BoundArea, GeoArea};
 use crate::ids::FieldId;
 use crate::look_ups::LookUps;
 use crate::plan::{Goal, PlanOptions, Total};
@@ -324,7 +325,41 @@ impl Searcher {
             | Normal::AtLeast { any: parts, .. } => {
                 parts.iter().try_for_each(|part| self.name_missing(part, explained))?;
             }
+            Normal::Area { field, area } => self.name_nearest(*field, area, explained)?,
             Normal::All | Normal::Exists(_) | Normal::Nearest(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Names the point that misses an area least, if no document has one there.
+    fn name_nearest(
+        &self,
+        field: FieldId,
+        area: &GeoArea,
+        explained: &mut EmptyClause,
+    ) -> Result<()> {
+        let bound = BoundArea::new(area);
+        let mut nearest: Option<(f64, f64)> = None;
+        for segment in self.0.snapshot.readers() {
+            let Some(points) = segment.field(field).points()? else { continue };
+            points.for_each(
+                |_| true,
+                |doc, points| {
+                    budget::work(ns::POINT_TESTED)?;
+                    for (miss, metres) in points.iter().filter_map(|point| bound.miss(*point)) {
+                        let is_nearer = nearest.is_none_or(|(least, _)| miss < least);
+                        if is_nearer && !segment.is_deleted(doc)? {
+                            nearest = Some((miss, metres));
+                        }
+                    }
+                    Ok(())
+                },
+            )?;
+        }
+        let nearest = nearest.filter(|(miss, _)| *miss > 0.0);
+        if let Some(nearest) = nearest.and_then(|(_, metres)| bound.nothing_within(metres)) {
+            let area = Query::within_area(&*self.schema().get(field).name, *area).to_string();
+            explained.areas.push(EmptyArea { area, nearest });
         }
         Ok(())
     }

@@ -135,6 +135,9 @@ fn without_values(
     if let Some(params) = of_schema.kind.vector() {
         builder.start_vectors(field, n_docs, 0, params)?.finish()?;
     }
+    if of_schema.kind.is_point() {
+        builder.start_points(field)?.finish(n_docs)?;
+    }
     let built = builder.finish(n_docs, 1)?;
     SegmentFile::open(storage.open(&FileName::Segment(id).to_string())?, Some((id, built.seal)))
 }

@@ -1,6 +1,7 @@
 //! Builder of a segment in one pass. Stored rows come first, then field by field postings and dictionary, then counts
 //! and tables.
 
+use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::FileName;
 use crate::format::column::{ColumnWriter, Frame, FrameFinder};
@@ -8,11 +9,13 @@ use crate::format::cumulative;
 use crate::format::envelope::{Seal, SectionKind};
 use crate::format::lengths::{self, Bm25};
 use crate::format::offsets::OffsetsWriter;
+use crate::format::points::PointsWriter;
 use crate::format::ranked::Ranking;
 use crate::format::statistics::{FieldStatistics, SegmentStatistics};
 use crate::format::stored::StoredIndexWriter;
 use crate::format::terms::{FinishedDictionary, NewTerm, TermDictionaryWriter};
 use crate::format::vectors::VectorsWriter;
+use crate::geo::UnitPoint;
 use crate::ids::{FieldId, SegmentId};
 use crate::schema::{Detail, Field, VectorParams};
 use crate::segment::doc_ranges::DocRanges;
@@ -150,6 +153,13 @@ impl SegmentBuilder {
         Ok(VectorsSection { out, writer, field })
     }
 
+    /// Starts the points of a field, which come behind the rest of the field.
+    pub(crate) fn start_points(&mut self, field: FieldId) -> Result<PointsSection<'_>> {
+        self.file.start_section(Some(field), SectionKind::POINTS, 0)?;
+        let out = ByDocument { file: &mut self.file, bytes: vec![] };
+        Ok(PointsSection { out, writer: PointsWriter::new(), of_doc: vec![] })
+    }
+
     /// The file, for sections that come behind the rest of a field.
     pub(crate) fn file(&mut self) -> &mut SegmentFileWriter {
         &mut self.file
@@ -269,6 +279,41 @@ impl VectorsSection<'_> {
             out.write_if_full()?;
         }
         out.end()
+    }
+}
+
+/// Writes the points of a field, document by document.
+#[derive(Debug)]
+pub(crate) struct PointsSection<'b> {
+    out: ByDocument<'b>,
+    writer: PointsWriter,
+    /// Points of the document that is being added.
+    of_doc: Vec<UnitPoint>,
+}
+
+impl PointsSection<'_> {
+    /// Adds a point of a document that is not before the one of the point before.
+    pub(crate) fn add(&mut self, doc: u32, point: UnitPoint) -> Result<()> {
+        self.end_documents(doc)?;
+        self.of_doc.push(point);
+        Ok(())
+    }
+
+    /// Ends all documents before one.
+    fn end_documents(&mut self, doc: u32) -> Result<()> {
+        while self.writer.n_docs() < doc {
+            budget::work(ns::VALUE_MISSING)?;
+            self.writer.add(self.of_doc.drain(..), &mut self.out.bytes);
+            self.out.write_if_full()?;
+        }
+        Ok(())
+    }
+
+    /// Ends the section, of so many documents.
+    pub(crate) fn finish(mut self, n_docs: u32) -> Result<()> {
+        self.end_documents(n_docs)?;
+        self.writer.finish(&mut self.out.bytes);
+        self.out.end()
     }
 }
 

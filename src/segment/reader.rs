@@ -11,6 +11,7 @@ use crate::format::envelope::SectionKind;
 use crate::format::graph::curve::StoredCurve;
 use crate::format::lengths::FieldNorms;
 use crate::format::offsets::Offsets;
+use crate::format::points::Points;
 use crate::format::postings::{
     LongList, PostingList, SHORT_DOCS_MAX, ShortList, each_short, read_docs, read_short,
 };
@@ -148,12 +149,12 @@ impl<'s> SegmentReader<'s> {
         self.read_row(&row).ok_or_else(|| self.other_row(doc))
     }
 
-    /// The stored values of `doc`, and its vectors, by field in schema order: all that is known of it.
+    /// The stored values of `doc`, and those kept apart, by field in schema order: all that is known of it.
     pub(crate) fn document(self, doc: u32) -> Result<Vec<(FieldId, Value)>> {
         let mut values = self.stored(doc)?;
         let n_stored = values.len();
-        for field in self.vector_fields() {
-            values.extend(self.vectors_of(doc, field)?.into_iter().map(|value| (field, value)));
+        for field in self.fields_apart() {
+            values.extend(self.values_apart(doc, field)?.into_iter().map(|value| (field, value)));
         }
         if values.len() > n_stored {
             values.sort_by_key(|(field, _)| *field);
@@ -161,14 +162,18 @@ impl<'s> SegmentReader<'s> {
         Ok(values)
     }
 
-    /// The fields of vectors.
-    pub(crate) fn vector_fields(self) -> impl Iterator<Item = FieldId> {
+    /// The fields whose values are kept apart from stored rows: vectors and points.
+    pub(crate) fn fields_apart(self) -> impl Iterator<Item = FieldId> {
         let schema = self.schema;
-        schema.field_ids().filter(|field| schema.get(*field).kind.vector().is_some())
+        schema.field_ids().filter(|field| schema.get(*field).kind.row_len().is_some())
     }
 
-    /// The vectors of `doc` in a field; none where the field is of other values.
-    pub(crate) fn vectors_of(self, doc: u32, field: FieldId) -> Result<Vec<Value>> {
+    /// The vectors or points of `doc` in a field; none where the field is of other values.
+    pub(crate) fn values_apart(self, doc: u32, field: FieldId) -> Result<Vec<Value>> {
+        if let Some(points) = self.field(field).points()? {
+            let points = points.of_doc(doc)?.into_iter();
+            return Ok(points.map(|point| Value::Point(point.to_point())).collect());
+        }
         let Some(vectors) = self.field(field).vectors()? else { return Ok(vec![]) };
         let rows = vectors.rows(vectors.rows_of(0, doc)?)?;
         let params = vectors.params();
@@ -364,6 +369,16 @@ impl<'s> FieldReader<'s> {
         let vectors = Vectors::open(rows, docs, params)?;
         self.segment.expect_n_docs("vectors", vectors.n_docs())?;
         Ok(Some(vectors))
+    }
+
+    /// The points of the documents; `None` if the field has other values.
+    pub(crate) fn points(self) -> Result<Option<Points<Section<'s>>>> {
+        if !self.segment.schema.get(self.field).kind.is_point() {
+            return Ok(None);
+        }
+        let points = Points::open(self.section(SectionKind::POINTS)?)?;
+        self.segment.expect_n_docs("points", points.n_docs())?;
+        Ok(Some(points))
     }
 
     /// The graph over so many vectors; `None` if the segment has none of the field.

@@ -54,6 +54,7 @@ pub(crate) fn verify(segment: SegmentReader<'_>, mut report: impl FnMut(Error)) 
         check(terms(segment, field));
         check(values(segment, field));
         check(vectors(segment, field));
+        check(points(segment, field));
     }
     n_damaged
 }
@@ -374,6 +375,39 @@ fn vectors(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
     let checked = check_rows(&vectors, params, of_schema.many, &present);
     checked.and_then(|()| check_graph(reader, &vectors, params)).map_err(|error| {
         error.during(format!("checking the vectors of the field '{}'", of_schema.name))
+    })
+}
+
+/// Whether points are written as they should be, and are of the documents that have a value.
+fn points(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
+    let (reader, of_schema) = (segment.field(field), segment.schema().get(field));
+    let Some(points) = reader.points()? else { return Ok(()) };
+    let mut present = vec![];
+    reader.presence()?.decode_into(segment.n_docs(), &mut present)?;
+    let check = || {
+        points.verify()?;
+        if points.most() > 1 && !of_schema.many {
+            let error = Error::corrupt("counting the points of documents");
+            return Err(error.expected("one a document").found(points.most().to_string()));
+        }
+        let mut left = present.iter().copied();
+        points.for_each(
+            |_| true,
+            |doc, points| {
+                if points.is_empty() || left.next() == Some(doc) {
+                    return Ok(());
+                }
+                Err(Error::corrupt("comparing points with the documents that have a value")
+                    .expected("points of those documents alone")
+                    .found(format!("some of document {doc}")))
+            },
+        )?;
+        let found = present.len() - left.len();
+        expect("the documents with points", present.len() as u64, found as u64)
+    };
+    check().map_err(|error| {
+        let error = error.in_file(segment.file().path());
+        error.during(format!("checking the points of the field '{}'", of_schema.name))
     })
 }
 

@@ -4,7 +4,7 @@ use super::Wrong;
 use crate::error::Result;
 use crate::value::Value;
 use crate::value::stored::{Fields, Values};
-use serde_core::de::value::{SeqDeserializer, StrDeserializer};
+use serde_core::de::value::{MapDeserializer, SeqDeserializer, StrDeserializer};
 use serde_core::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess,
     Visitor,
@@ -311,6 +311,10 @@ impl<'de> Deserializer<'de> for OfValue<'_> {
             }
             Value::Vector(numbers) => {
                 visitor.visit_seq(SeqDeserializer::new(numbers.iter().copied()))
+            }
+            Value::Point(point) => {
+                let parts = [("lat", point.lat()), ("lon", point.lon())];
+                visitor.visit_map(MapDeserializer::new(parts.into_iter()))
             }
         }
     }

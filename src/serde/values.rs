@@ -62,7 +62,8 @@ impl<'de> Deserialize<'de> for DocId {
     }
 }
 
-/// Null, a text, a number, a boolean, or a list of the numbers of a vector; dates, decimals and addresses are texts.
+/// Null, a text, a number, a boolean, or a list of the numbers of a vector; dates, decimals and addresses are texts. A point has a
+/// latitude `lat` and a longitude `lon`.
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -74,6 +75,12 @@ impl Serialize for Value {
             Value::Bool(is_true) => serializer.serialize_bool(*is_true),
             Value::Date(_) | Value::Decimal(_) | Value::Ip(_) => serializer.collect_str(self),
             Value::Vector(numbers) => serializer.collect_seq(numbers),
+            Value::Point(point) => {
+                let mut parts = serializer.serialize_struct("GeoPoint", 2)?;
+                parts.serialize_field("lat", &point.lat())?;
+                parts.serialize_field("lon", &point.lon())?;
+                parts.end()
+            }
         }
     }
 }

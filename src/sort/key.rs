@@ -1,11 +1,17 @@
 //! Keys that hits are sorted by.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::function::{Function, SCORE};
+use crate::function::{DistanceFrom, Function, SCORE};
+use crate::geo::{Distance, GeoPoint};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+/// Text before the point that distances are measured from.
+const NEAR: &str = ":near=";
+const NEAR_OF_FIELD: &str = "near=";
+/// Text before the step of distances.
+const STEP: &str = "step=";
 /// Name of a key that shuffles.
 const RANDOM: &str = "random";
 
@@ -137,6 +143,46 @@ impl SortKey {
         SortBy::Function(function.into()).into_key()
     }
 
+    /// Sorts by the distance of a document's nearest point from another, the nearest first.
+    ///
+    /// Hits carry their [distances](crate::Hit::distances), in metres. Every document that matches is looked at, where this is the
+    /// first key.
+    ///
+    /// ```
+    /// use treepie::SortKey;
+    /// use treepie::geo::GeoPoint;
+    ///
+    /// let key = SortKey::near("location", GeoPoint::new(48.8566, 2.3522)?);
+    /// assert_eq!(key, "location:near=48.8566/2.3522".parse()?);
+    /// let steps = key.in_steps("500m".parse()?);
+    /// assert_eq!(steps.to_string(), "location:near=48.8566/2.3522,step=500m:asc");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    pub fn near(field: impl Into<String>, point: GeoPoint) -> Self {
+        let distance = DistanceFrom { field: field.into(), point, step: None };
+        SortKey::function(Function::distance(distance))
+    }
+
+    /// Sorts by steps of a distance.
+    ///
+    /// Keys behind it order documents of one step. Any other key stays as it is.
+    #[must_use]
+    pub fn in_steps(mut self, step: Distance) -> Self {
+        if let Some(distance) = self.distance() {
+            let distance = DistanceFrom { step: Some(step), ..distance.clone() };
+            self.by = SortBy::Function(Function::distance(distance));
+        }
+        self
+    }
+
+    /// The distance that it sorts by, if it does.
+    pub(crate) fn distance(&self) -> Option<&DistanceFrom> {
+        match &self.by {
+            SortBy::Function(function) => function.as_distance(),
+            _ => None,
+        }
+    }
+
     /// Several keys, with commas between them, as each is [read](Self::from_str) by itself.
     ///
     /// ```
@@ -153,7 +199,18 @@ impl SortKey {
     /// [`ErrorKind::Usage`] for what is no key.
     pub fn list(text: &str) -> Result<Vec<Self>> {
         let mut walk = Walk::default();
-        text.split(|c| walk.is_outside(c) && c == ',').map(str::parse).collect()
+        let mut keys: Vec<String> = vec![];
+        for part in text.split(|c| walk.is_outside(c) && c == ',') {
+            match keys.last_mut() {
+                // A step of the distance before it.
+                Some(key) if part.starts_with(STEP) && key.contains(NEAR) => {
+                    key.push(',');
+                    key.push_str(part);
+                }
+                _ => keys.push(part.to_owned()),
+            }
+        }
+        keys.iter().map(|key| key.parse()).collect()
     }
 
     /// Gives a number to a name of its expression, as [`Function::with`]. Any other key stays as it is.
@@ -187,11 +244,12 @@ impl SortKey {
 
     /// Text of its subject, for people.
     pub(crate) fn what(&self) -> &'static str {
-        match self.by {
+        match &self.by {
             SortBy::Field(_, TextSort::Bytes) => "column",
             SortBy::Field(..) => "keys of the terms",
             SortBy::Score => "score",
             SortBy::Random(_) => "hash",
+            SortBy::Function(function) if function.as_distance().is_some() => "distance",
             SortBy::Function(_) => "function",
         }
     }
@@ -210,7 +268,15 @@ impl SortKey {
             }
             SortBy::Score => "score".to_owned(),
             SortBy::Random(seed) => return format!("random order {seed}"),
-            SortBy::Function(function) => format!("({function})"),
+            SortBy::Function(function) => match function.as_distance() {
+                Some(DistanceFrom { field, point, step: None }) => {
+                    format!("distance of {field} from {point}")
+                }
+                Some(DistanceFrom { field, point, step: Some(step) }) => {
+                    format!("distance of {field} from {point} in steps of {step}")
+                }
+                None => format!("({function})"),
+            },
         };
         let direction = if self.direction.descending { "descending" } else { "ascending" };
         let missing = if self.direction.missing_first { ", missing first" } else { "" };
@@ -237,7 +303,8 @@ impl SortBy {
     }
 }
 
-/// Reads the form of the command line: `price`, `price:desc` or `-price`, `price:asc:missing_first`; `name:natural`, `name:collate=de`; `_score`, which is the best first, and
+/// Reads the form of the command line: `price`, `price:desc` or `-price`, `price:asc:missing_first`; `name:natural`, `name:collate=de`;
+/// `location:near=48.8566/2.3522,step=500m`; `_score`, which is the best first, and
 /// `_score:asc`; `random:7`; an [expression](Function::expression) between parentheses, `(price / weight):desc`. A field that is called
 /// otherwise than this allows stands between backquotes, `` `a:b, c`:desc ``, with two of them for one in its name; one that only has
 /// blanks and, behind one, parentheses may stand as it is: `Price (EUR):desc`.
@@ -250,7 +317,7 @@ impl FromStr for SortKey {
         let refused = || {
             Error::new(ErrorKind::Usage, "reading an order")
                 .expected(
-                    "FIELD, FIELD:asc, FIELD:desc or -FIELD, and :missing_first or :missing_last, :natural or :collate=LOCALE behind it; the same behind (EXPRESSION); _score, _score:asc or random:SEED; a field with other characters in its name between backquotes",
+                    "FIELD, FIELD:asc, FIELD:desc or -FIELD, and :missing_first or :missing_last, :natural or :collate=LOCALE behind it, or FIELD:near=LATITUDE/LONGITUDE with ,step=DISTANCE; the same behind (EXPRESSION); _score, _score:asc or random:SEED; a field with other characters in its name between backquotes",
                 )
                 .found(format!("'{whole}'"))
         };
@@ -288,6 +355,12 @@ impl FromStr for SortKey {
                     key.direction.missing_first = part == "missing_first";
                     &mut has_missing
                 }
+                _ if key.field().is_some() && part.starts_with(NEAR_OF_FIELD) => {
+                    let near = read_near(&part[NEAR_OF_FIELD.len()..])?;
+                    let field = key.field().unwrap_or_default().to_owned();
+                    key.by = SortBy::Function(Function::distance(DistanceFrom { field, ..near }));
+                    &mut has_text
+                }
                 _ if key.field().is_some() => {
                     let locale = part.strip_prefix("collate=").filter(|locale| !locale.is_empty());
                     key.set_text(match locale {
@@ -305,6 +378,23 @@ impl FromStr for SortKey {
         }
         Ok(key)
     }
+}
+
+/// Reads a point, and the step of distances from it.
+fn read_near(text: &str) -> Result<DistanceFrom> {
+    let doing = || Error::new(ErrorKind::Usage, "reading an order by distance");
+    let (point, step) = match text.split_once(',') {
+        Some((point, rest)) => match rest.strip_prefix(STEP) {
+            Some(step) => (point, Some(step.parse()?)),
+            // A comma parts keys: the latitude and the longitude have a slash between them.
+            None => {
+                let error = doing().expected("LATITUDE/LONGITUDE, and ,step=DISTANCE behind it");
+                return Err(error.found(format!("'{text}'")));
+            }
+        },
+        None => (text, None),
+    };
+    Ok(DistanceFrom { field: String::new(), point: point.parse()?, step })
 }
 
 /// The name that is written between backquotes.
@@ -368,7 +458,16 @@ impl fmt::Display for SortKey {
             }
             SortBy::Score => f.write_str(SCORE)?,
             SortBy::Random(seed) => return write!(f, "{RANDOM}:{seed}"),
-            SortBy::Function(function) => write!(f, "({function})")?,
+            SortBy::Function(function) => match function.as_distance() {
+                Some(DistanceFrom { field, point, step }) => {
+                    let (lat, lon) = (point.lat(), point.lon());
+                    write!(f, "{}{NEAR}{lat}/{lon}", quoted(field))?;
+                    if let Some(step) = step {
+                        write!(f, ",{STEP}{step}")?;
+                    }
+                }
+                None => write!(f, "({function})")?,
+            },
         }
         f.write_str(if self.direction.descending { ":desc" } else { ":asc" })?;
         f.write_str(if self.direction.missing_first { ":missing_first" } else { "" })
@@ -417,6 +516,8 @@ mod tests {
             "`_score`:desc",
             "`(``)`:asc",
             "First Name:asc",
+            "a:near=48.8566/-2.3522:asc",
+            "`a:b, c`:near=0/180,step=500m:desc:missing_first",
         ] {
             assert_eq!(text.parse::<SortKey>().unwrap().to_string(), text);
         }

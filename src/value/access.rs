@@ -1,6 +1,7 @@
 //! Values as types of Rust, if they are such.
 
 use super::{Decimal, Timestamp, Value};
+use crate::geo::GeoPoint;
 use std::net::IpAddr;
 
 /// Each gives a value of one type of Rust, or `None` if the value is of another kind. Texts are never read as numbers:
@@ -52,6 +53,14 @@ impl Value {
     pub fn as_vector(&self) -> Option<&[f32]> {
         match self {
             Value::Vector(numbers) => Some(numbers),
+            _ => None,
+        }
+    }
+
+    /// Returns the point, if the value is one.
+    pub fn as_point(&self) -> Option<GeoPoint> {
+        match self {
+            Value::Point(point) => Some(*point),
             _ => None,
         }
     }

@@ -2,13 +2,13 @@
 //!
 //! Texts, whole numbers of 64 bits with a sign, numbers with a fraction, true, false and null are what JSON has; other kinds
 //! are objects with one name: `{"u64": 1}`, `{"f64": "NaN"}`, `{"date": "2024-05-06T12:00:00Z"}`, `{"decimal": "12.50"}`,
-//! `{"ip": "10.0.0.1"}`, `{"vector": [0.5, -1.0]}`. So what is written is read back as the value that it was.
+//! `{"ip": "10.0.0.1"}`, `{"vector": [0.5, -1.0]}`, `{"point": "49.255,4.154"}`. So what is written is read back as the value that it was.
 
 use super::{Value, vanishes};
 use crate::error::Result;
 use crate::json::{Json, Reader};
 
-const KINDS: &str = "\"u64\", \"f64\", \"date\", \"decimal\", \"ip\" or \"vector\"";
+const KINDS: &str = "\"u64\", \"f64\", \"date\", \"decimal\", \"ip\", \"vector\" or \"point\"";
 
 impl Value {
     pub(crate) fn write_json(&self, json: &mut Json) {
@@ -27,6 +27,7 @@ impl Value {
             Value::Date(date) => kind(json, "date", &date.to_string()),
             Value::Decimal(number) => kind(json, "decimal", &number.to_string()),
             Value::Ip(address) => kind(json, "ip", &address.to_string()),
+            Value::Point(point) => kind(json, "point", &point.to_string()),
             Value::Vector(numbers) => json.object(|json| {
                 json.field("vector").array(numbers, |json, number| json.float(*number));
             }),
@@ -73,6 +74,7 @@ fn read_kind(reader: &mut Reader<'_>) -> Result<Value> {
             "decimal" => Value::Decimal(reader.parsed("a number", |text| text.parse().ok())?),
             "ip" => Value::Ip(reader.parsed("an address", |text| text.parse().ok())?),
             "vector" => Value::Vector(reader.array(|reader| reader.float())?),
+            "point" => Value::Point(reader.parsed("a point", |text| text.parse().ok())?),
             _ => return Err(reader.error(KINDS, &format!("{name:?}"))),
         };
         value = Some(read);
@@ -84,6 +86,7 @@ fn read_kind(reader: &mut Reader<'_>) -> Result<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geo::GeoPoint;
     use crate::value::{Decimal, Timestamp};
 
     fn read(text: &str) -> Result<Value> {
@@ -109,6 +112,7 @@ mod tests {
             Value::Bool(true),
             Value::Vector(vec![0.1, -1.0, 1e-40, 0.0]),
             Value::Vector(vec![]),
+            Value::Point(GeoPoint::new(-49.255, 4.154).unwrap()),
             Value::Bool(false),
             Value::Date("2024-05-06T12:00:00.000001Z".parse::<Timestamp>().unwrap()),
             Value::Decimal(Decimal::new(-1250, 2).unwrap()),
@@ -136,7 +140,8 @@ mod tests {
             ("{}", "an empty object"),
             (r#"{"u64": -1}"#, "a whole number of at most 64 bits"),
             (r#"{"u64": 1, "f64": 1}"#, "one name"),
-            (r#"{"number": 1}"#, "\"ip\" or \"vector\""),
+            (r#"{"number": 1}"#, "\"vector\" or \"point\""),
+            (r#"{"point": "91,0"}"#, "a point"),
             (r#"{"date": "yesterday"}"#, "a date"),
             (r#"{"decimal": "1e5"}"#, "a number"),
             (r#"{"decimal": "-"}"#, "a number"),

@@ -17,6 +17,7 @@ mod decimal;
 mod interval;
 mod json;
 mod path;
+mod point;
 pub(crate) mod stored;
 mod term;
 mod typed;
@@ -24,6 +25,7 @@ mod vector;
 mod width;
 mod zone;
 
+use crate::geo::GeoPoint;
 use crate::schema::FieldKind;
 use std::borrow::Cow;
 use std::fmt;
@@ -42,6 +44,7 @@ pub(crate) use path::{
     canonical as canonical_path, canonical_prefix as canonical_path_prefix, check as check_path,
     ends as path_ends, is_last_name, read as read_path,
 };
+pub(crate) use point::{POINT_PARTS, point_of_parts, points_of};
 pub(crate) use term::{address_term, exact_term, term, value_of_term};
 pub(crate) use typed::{
     NotTaken, Span, code, code_of_f64, code_of_term, f64_of_code, not_taken, span, span_in,
@@ -82,6 +85,8 @@ pub enum Value {
     Ip(IpAddr),
     /// A vector, of a field of these.
     Vector(Vec<f32>),
+    /// A point on the globe, of a field of these.
+    Point(GeoPoint),
 }
 
 impl Value {
@@ -126,6 +131,7 @@ impl Value {
         match self {
             Value::Text(text) => text.len(),
             Value::Ip(_) => size_of::<IpAddr>(),
+            Value::Point(_) => size_of::<GeoPoint>(),
             Value::Vector(numbers) => size_of_val(&numbers[..]),
             _ => size_of::<u64>(),
         }
@@ -147,6 +153,7 @@ impl Value {
             Value::Date(_) => "a date",
             Value::Ip(_) => "an address",
             Value::Vector(_) => "a vector",
+            Value::Point(_) => "a point",
         }
     }
 }
@@ -165,6 +172,7 @@ impl PartialEq for Value {
             (Value::Decimal(a), Value::Decimal(b)) => a == b,
             (Value::Ip(a), Value::Ip(b)) => a == b,
             (Value::Vector(a), Value::Vector(b)) => bits(a).eq(bits(b)),
+            (Value::Point(a), Value::Point(b)) => a == b,
             _ => false,
         }
     }
@@ -189,6 +197,7 @@ impl Hash for Value {
                 numbers.len().hash(state);
                 bits(numbers).for_each(|bits| bits.hash(state));
             }
+            Value::Point(point) => point.hash(state),
         }
     }
 }
@@ -240,6 +249,7 @@ impl fmt::Display for Value {
             Value::Decimal(number) => number.fmt(f),
             Value::Ip(address) => address.fmt(f),
             Value::Vector(numbers) => write_vector(numbers, f),
+            Value::Point(point) => point.fmt(f),
         }
     }
 }
@@ -350,6 +360,6 @@ from! {
     i8 => I64, i16 => I64, i32 => I64, i64 => I64,
     u8 => U64, u16 => U64, u32 => U64, u64 => U64,
     f64 => F64,
-    bool => Bool, Timestamp => Date, Decimal => Decimal,
+    bool => Bool, Timestamp => Date, Decimal => Decimal, GeoPoint => Point,
     IpAddr => Ip, Ipv4Addr => Ip, Ipv6Addr => Ip,
 }

@@ -18,7 +18,7 @@ use super::decimal::{Decimal, Scaled, scaled};
 use super::zone::Zone;
 use crate::error::{Error, ErrorKind};
 use crate::plural::counted;
-use crate::schema::{Field, FieldKind};
+use crate::schema::{CoordinateOrder, Field, FieldKind};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
@@ -95,9 +95,15 @@ pub(crate) fn code(kind: FieldKind, value: &Value) -> Result<u64, NotTaken> {
         (FieldKind::Bool | FieldKind::Date, Value::I64(_) | Value::U64(_) | Value::F64(_)) => {
             Err(refused())
         }
-        (_, Value::Null | Value::Bool(_) | Value::Date(_) | Value::Ip(_) | Value::Vector(_)) => {
-            Err(refused())
-        }
+        (
+            _,
+            Value::Null
+            | Value::Bool(_)
+            | Value::Date(_)
+            | Value::Ip(_)
+            | Value::Vector(_)
+            | Value::Point(_),
+        ) => Err(refused()),
         // A whole number that loses digits is not the number that was meant; of a fraction nobody expects all.
         (FieldKind::F64, Value::Text(_) | Value::Decimal(_)) => {
             let text = value.to_text();
@@ -207,7 +213,8 @@ pub(crate) fn span(kind: FieldKind, text: &str) -> Result<Span, NotTaken> {
         | FieldKind::Keyword
         | FieldKind::Path { .. }
         | FieldKind::Ip
-        | FieldKind::Vector(_) => Err(refused()),
+        | FieldKind::Vector(_)
+        | FieldKind::Point { .. } => Err(refused()),
     }
 }
 
@@ -252,7 +259,8 @@ pub(crate) fn value(kind: FieldKind, code: u64) -> Value {
         | FieldKind::Keyword
         | FieldKind::Path { .. }
         | FieldKind::Ip
-        | FieldKind::Vector(_) => Value::Null,
+        | FieldKind::Vector(_)
+        | FieldKind::Point { .. } => Value::Null,
     }
 }
 
@@ -345,6 +353,15 @@ pub(super) fn takes(kind: FieldKind) -> String {
         }
         FieldKind::Ip => "an address as 10.0.0.1 or 2001:db8::1".into(),
         FieldKind::Vector(params) => format!("a vector of {}", counted(params.dims, "number")),
+        FieldKind::Point { array } => {
+            let array = array.map_or(String::new(), |array| match array {
+                CoordinateOrder::LatLon => ", or [latitude, longitude]".into(),
+                CoordinateOrder::LonLat => ", or [longitude, latitude]".into(),
+            });
+            format!(
+                "a point: {{\"lat\", \"lon\"}}, \"latitude,longitude\" or POINT(longitude latitude){array}"
+            )
+        }
         FieldKind::Text | FieldKind::Keyword | FieldKind::Path { .. } => "a text".into(),
     }
 }

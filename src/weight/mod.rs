@@ -294,7 +294,8 @@ impl<'s> Weight<'s> {
             | Normal::Nothing { .. }
             | Normal::Expand { .. }
             | Normal::Exists(_)
-            | Normal::Nearest(_) => Ok(self.set(normal, 0.0)),
+            | Normal::Nearest(_)
+            | Normal::Area { .. } => Ok(self.set(normal, 0.0)),
         }
     }
 

@@ -135,10 +135,14 @@ impl DocumentBatch {
 
     fn add_values(&mut self, document: &Document, schema: &Schema, limits: &Limits) -> Result<()> {
         let from = self.values.len();
-        let (mut total, mut has_vectors) = (0, false);
+        let (mut total, mut has_apart) = (0, false);
         let is_state = |name: &str| schema.keeps_nulls() && states::is_state(name);
         let values = document.iter().filter(|(name, value)| !value.is_null() && !is_state(name));
         for (name, value) in values {
+            if is_part_of_point(name, schema) {
+                has_apart = true;
+                continue;
+            }
             let field = schema.field_id(name).ok_or_else(|| unknown_field(name, schema))?;
             let definition = schema.get(field);
             if let Some(source) = &definition.copy_of {
@@ -147,8 +151,8 @@ impl DocumentBatch {
                     .found("one of its own"));
             }
             let kind = definition.kind;
-            if kind.vector().is_some() {
-                has_vectors = true;
+            if !kind.has_terms() {
+                has_apart = true;
                 continue;
             }
             if !definition.many && self.values[from..].iter().any(|other| other.field == field) {
@@ -180,8 +184,9 @@ impl DocumentBatch {
             check_total(total, limits)?;
             self.push(field, value);
         }
-        if has_vectors {
-            self.add_vectors(document, schema, limits, total)?;
+        if has_apart {
+            self.add_vectors(document, schema, limits, &mut total)?;
+            self.add_points(document, schema, limits, &mut total)?;
         }
         if schema.keeps_nulls() {
             self.add_states(document, schema, from)?;
@@ -203,7 +208,7 @@ impl DocumentBatch {
         document: &Document,
         schema: &Schema,
         limits: &Limits,
-        mut total: usize,
+        total: &mut usize,
     ) -> Result<()> {
         let mut row = vec![];
         for id in schema.field_ids() {
@@ -221,8 +226,55 @@ impl DocumentBatch {
                 row.clear();
                 value::append_vector(params, value, &mut row)
                     .map_err(|wrong| wrong.into_error(indexing(field)))?;
-                total += row.len();
-                check_total(total, limits)?;
+                *total += row.len();
+                check_total(*total, limits)?;
+                self.push(id, &row);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the points of a document that has so many bytes of other values.
+    fn add_points(
+        &mut self,
+        document: &Document,
+        schema: &Schema,
+        limits: &Limits,
+        total: &mut usize,
+    ) -> Result<()> {
+        for id in schema.field_ids() {
+            let field = schema.get(id);
+            let FieldKind::Point { array } = field.kind else { continue };
+            let values = document.values_of(schema, id).filter(|value| !value.is_null());
+            let values: Vec<&Value> = values.collect();
+            let wrong = |wrong: value::NotTaken| wrong.into_error(indexing(field));
+            let mut points = value::points_of(array, &values).map_err(wrong)?;
+            let parts = value::POINT_PARTS.map(|endings| {
+                let names = endings.iter().map(|ending| format!("{}{ending}", field.name));
+                let of_name = |name: String| match is_part_of_point(&name, schema) {
+                    true => document.values(&name).cloned().collect(),
+                    false => vec![],
+                };
+                names.flat_map(of_name).collect::<Vec<Value>>()
+            });
+            match parts.each_ref().map(|part| &part[..]) {
+                [[], []] | [[Value::Null], [Value::Null]] => {}
+                [[lat], [lon]] => {
+                    points.push(value::point_of_parts(lat, lon).map_err(wrong)?);
+                }
+                [lats, lons] => {
+                    return Err(document_error(indexing(field))
+                        .expected("one latitude and one longitude, or points as values")
+                        .found(format!("{} and {}", lats.len(), lons.len())));
+                }
+            }
+            if points.len() > 1 && !field.many {
+                return Err(second_value(&field.name));
+            }
+            for point in points {
+                let row = point.to_row();
+                *total += row.len();
+                check_total(*total, limits)?;
                 self.push(id, &row);
             }
         }
@@ -308,6 +360,15 @@ fn limit_of(kind: FieldKind, limits: &Limits) -> (&'static str, usize) {
         FieldKind::Text => ("VALUE_BYTES_MAX", limits.value_bytes),
         _ => ("MAX_TERM_LEN", MAX_TERM_LEN),
     }
+}
+
+/// Whether a name is that of the latitude or longitude of a field of points, and of no other field.
+fn is_part_of_point(name: &str, schema: &Schema) -> bool {
+    let mut fields = value::POINT_PARTS.into_iter().flatten().filter_map(|ending| {
+        let field = schema.field_id(name.strip_suffix(ending)?)?;
+        Some(schema.get(field).kind.is_point())
+    });
+    fields.any(|is_point| is_point) && schema.field_id(name).is_none()
 }
 
 /// Name of the work, in an error about a value of a field.

@@ -32,7 +32,7 @@ pub(crate) struct FieldBuffer {
     /// Offsets of the words, if the field keeps them.
     offsets: Option<OffsetsBuffer>,
     column: Option<Codes>,
-    /// Rows of vectors, each behind its document.
+    /// Rows of vectors or points, each behind its document.
     vectors: Vec<u8>,
     /// Bytes of one of them.
     vector_len: usize,
@@ -158,7 +158,7 @@ impl FieldBuffer {
                 false => Codes::Ordinals,
             }),
             vectors: vec![],
-            vector_len: field.kind.vector().map_or(0, |params| size_of::<u32>() + params.row_len()),
+            vector_len: field.kind.row_len().map_or(0, |len| size_of::<u32>() + len),
             terms: TermTable::default(),
             log: vec![],
             positions: vec![],
@@ -258,7 +258,7 @@ impl FieldBuffer {
         Ok(())
     }
 
-    /// Adds a vector of a document, numbered as the segment has it.
+    /// Adds a vector or point of a document, numbered as the segment has it.
     pub(crate) fn add_vector(&mut self, doc: u32, row: &[u8]) {
         self.vectors.extend(doc.to_le_bytes());
         self.vectors.extend(row);

@@ -33,7 +33,7 @@ use crate::writer::order::{self, Numbering};
 use crate::writer::pipeline::{Progress, Resources, SEGMENT_DOCS_MAX};
 use crate::writer::reorder::{ReorderBuffer, reorder};
 use crate::writer::similar::Similarity;
-use crate::writer::vectors;
+use crate::writer::{points, vectors};
 use rayon::ThreadPool;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -149,6 +149,10 @@ pub(crate) fn merge(
         if let Some(params) = schema.get(field).kind.vector() {
             let of = (field, params, schema.get(field));
             vectors::copy(&all.of_vectors(&graphs), of, &mut builder)?;
+        }
+        if schema.get(field).kind.is_point() {
+            let parts = all.parts.iter().map(|part| (part.reader, &part.numbers));
+            points::copy(parts, (n_docs, all.reorders.then_some(room)), field, &mut builder)?;
         }
     }
     on_progress(Progress::Committing);

@@ -22,8 +22,8 @@ use crate::writer::clear_away;
 use crate::writer::graph::GraphMeans;
 use crate::writer::merge_runs::{MergedRange, merge_range, range_bounds};
 use crate::writer::run::{self, Run};
-use crate::writer::vectors;
 use crate::writer::worker::{FieldOutput, TaskOutput, Worker};
+use crate::writer::{points, vectors};
 use rayon::ThreadPool;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -408,6 +408,9 @@ impl Pipeline {
                 let files = SpillFiles::new(Arc::clone(&self.shared.storage), self.shared.id);
                 let graphs = self.resources.graph_means(files);
                 vectors::write(&ranges.runs, self.n_docs, of, graphs, builder)?;
+            }
+            if of_schema.kind.is_point() {
+                points::write(&ranges.runs, self.n_docs, field, builder)?;
             }
         }
         Ok(())

@@ -88,7 +88,7 @@ pub enum SegmentOutcome {
     Rebuilt {
         /// Fields whose values are lost, because they are not stored.
         ///
-        /// Fields of vectors are among them where some vectors cannot be read.
+        /// Fields of vectors and points are among them where some of these cannot be read.
         fields_lost: Vec<String>,
     },
     /// Segment of which no document can be read.
@@ -331,8 +331,8 @@ impl IndexWriter {
             return Ok(salvaged);
         }
         let reader = reader.without(deletes.as_ref());
-        let mut without_vectors = HashSet::new();
-        let lost = (&mut salvaged.lost, &mut without_vectors);
+        let mut without_apart = HashSet::new();
+        let lost = (&mut salvaged.lost, &mut without_apart);
         let n_added = self.add_readable(reader, first, lost)?;
         salvaged.revived = salvaged.revived.min(n_added);
         if n_added > 0 {
@@ -342,7 +342,7 @@ impl IndexWriter {
             let is_lost = |field: &&Field| match field.kind.has_terms() {
                 true => !source(field).unwrap_or(field).stored,
                 // They can be read whether they are stored or not.
-                false => without_vectors.contains(&field.name),
+                false => without_apart.contains(&field.name),
             };
             let fields_lost = own.filter(is_lost).map(|field| field.name.clone()).collect();
             salvaged.outcome = SegmentOutcome::Rebuilt { fields_lost };
@@ -351,12 +351,12 @@ impl IndexWriter {
     }
 
     /// Adds all documents whose stored values can be read; how many. Appends the others to `lost`, and names the fields of
-    /// which a vector cannot be read.
+    /// which a vector or a point cannot be read.
     fn add_readable(
         &mut self,
         reader: SegmentReader<'_>,
         first: u64,
-        (lost, without_vectors): (&mut Vec<Range<u64>>, &mut HashSet<String>),
+        (lost, without_apart): (&mut Vec<Range<u64>>, &mut HashSet<String>),
     ) -> Result<u64> {
         let mut n_added = 0;
         // Nobody tries one by one what a manifest alone says that there is.
@@ -368,7 +368,7 @@ impl IndexWriter {
             if reader.is_deleted(doc)? {
                 continue;
             }
-            if self.add_stored(reader, doc, without_vectors)? {
+            if self.add_stored(reader, doc, without_apart)? {
                 n_added += 1;
                 continue;
             }
@@ -388,12 +388,12 @@ impl IndexWriter {
         Ok(n_added)
     }
 
-    /// Adds a document anew, if its stored values can be read; without vectors that cannot.
+    /// Adds a document anew, if its stored values can be read; without vectors and points that cannot.
     fn add_stored(
         &mut self,
         reader: SegmentReader<'_>,
         doc: u32,
-        without_vectors: &mut HashSet<String>,
+        without_apart: &mut HashSet<String>,
     ) -> Result<bool> {
         let values = match reader.stored(doc) {
             Ok(values) => values,
@@ -403,13 +403,13 @@ impl IndexWriter {
         for (field, value) in values {
             document.push(&*reader.schema().get(field).name, value);
         }
-        for field in reader.vector_fields() {
+        for field in reader.fields_apart() {
             let name = &reader.schema().get(field).name;
-            match reader.vectors_of(doc, field) {
-                Ok(vectors) => vectors.into_iter().for_each(|vector| document.push(name, vector)),
+            match reader.values_apart(doc, field) {
+                Ok(values) => values.into_iter().for_each(|value| document.push(name, value)),
                 Err(error) => {
                     only_lost(error)?;
-                    without_vectors.insert(name.clone());
+                    without_apart.insert(name.clone());
                 }
             }
         }

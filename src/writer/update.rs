@@ -116,7 +116,7 @@ impl IndexWriter {
     /// The key, where what is stored of a document is all of it.
     fn key_of_stored(&self) -> Result<FieldId> {
         let id = self.rules.key()?;
-        // Vectors can be read whether they are stored or not.
+        // Vectors and points can be read whether they are stored or not.
         let is_lost = |it: &&Field| !it.stored && it.copy_of.is_none() && it.kind.has_terms();
         match self.rules.schema.fields().iter().find(is_lost) {
             None => Ok(id),
@@ -131,7 +131,7 @@ impl IndexWriter {
     }
 }
 
-/// The document with this key in a segment, as far as it is stored, and its vectors.
+/// The document with this key in a segment, as far as it is stored, and its vectors and points.
 fn find(segment: SegmentReader<'_>, id: FieldId, key: &[u8]) -> Result<Option<Document>> {
     let field = segment.field(id);
     let Some(info) = field.terms()?.get(key)? else { return Ok(None) };

@@ -324,7 +324,9 @@ impl Worker {
             self.note_values(batch, &of_field, field, start, first_doc);
             let by_doc = ByDocument { values: &of_field, doc: start, end };
             match self.schema.get(field).kind {
-                FieldKind::Vector(_) => self.add_vectors(batch, field, by_doc, first_doc),
+                FieldKind::Vector(_) | FieldKind::Point { .. } => {
+                    self.add_vectors(batch, field, by_doc, first_doc);
+                }
                 kind if kind != FieldKind::Text => self.add_keywords(batch, field, by_doc)?,
                 _ if self.analyzers[field.index()].is_none() => {
                     self.add_texts(batch, field, by_doc)?;

@@ -2,7 +2,7 @@
 
 use crate::disk::{Disk, Image, Moment, Promise};
 use crate::states::CrashState;
-use crate::workload::{History, System, near};
+use crate::workload::{History, System, near, spot};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use treepie::{ErrorKind, Index, Searcher, Value};
@@ -136,6 +136,10 @@ fn compare(searcher: &Searcher, titles: &[Arc<str>], in_another_order: bool) -> 
         let vectors = fields.get("near").map_or(&[][..], |vectors| vectors.as_slice());
         if vectors != [Value::from(near(&title))] {
             return Err(format!("document {doc} {title:?}: another vector, {vectors:?}"));
+        }
+        let points = fields.get("spot").map_or(&[][..], |points| points.as_slice());
+        if points != [Value::from(spot(&title))] {
+            return Err(format!("document {doc} {title:?}: another point, {points:?}"));
         }
         found.push(title);
     }

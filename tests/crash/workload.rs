@@ -5,6 +5,7 @@ use crate::disk::Disk;
 use crate::states::Dice;
 use std::sync::Arc;
 use treepie::error::CommitOutcome;
+use treepie::geo::GeoPoint;
 use treepie::query::Query;
 use treepie::schema::{Metric, VectorParams};
 use treepie::storage::Storage;
@@ -94,7 +95,13 @@ fn key_of(title: &str) -> &str {
 /// The document of a title.
 pub(crate) fn document(title: &str) -> Document {
     let document = Document::new().with("title", title).with("kind", "k").with("id", key_of(title));
-    document.with("near", near(title))
+    document.with("near", near(title)).with("spot", spot(title))
+}
+
+/// The point of a title.
+pub(crate) fn spot(title: &str) -> GeoPoint {
+    let [_, all, some] = near(title);
+    GeoPoint::new(f64::from(some % 90.0), f64::from(all % 180.0)).unwrap()
 }
 
 /// The vector of a title.
@@ -161,6 +168,7 @@ impl System {
                 let kind = Field::new("kind", FieldKind::Keyword);
                 let near = VectorParams::new(3, Metric::Cosine);
                 let schema = Schema::builder().text("title").field(kind).vector("near", near);
+                let schema = schema.point("spot");
                 let schema = match self.without_key {
                     true => schema.keyword("id"),
                     false => {

@@ -305,6 +305,40 @@ fn damaged_vectors_are_lost_alone_and_that_is_said() {
     assert!(without_vectors(&found) == without_vectors(&known));
 }
 
+/// The points stand behind the dictionary of their field, and take most of the file.
+#[test]
+fn damaged_points_are_lost_alone_and_that_is_said() {
+    let place = treepie::FieldKind::Point { array: None };
+    let place = treepie::Field::new("near", place).many(true);
+    let schema = treepie::Schema::builder().text("title").field(place).build().unwrap();
+    let storage = Arc::new(MemoryStorage::new());
+    let index = Index::options().create_in(storage.clone(), schema).unwrap();
+    let mut writer = index.writer().unwrap();
+    for n in 0..4_000u32 {
+        let mut document = treepie::Document::new().with("title", format!("n{}", n % 7));
+        for k in 0..12 {
+            let (lat, lon) = (f64::from(n % 90), f64::from(n * 31 % 180) + f64::from(k) / 1e4);
+            document.push("near", treepie::geo::GeoPoint::new(lat, lon).unwrap());
+        }
+        writer.add(document).unwrap();
+    }
+    writer.commit().unwrap();
+    let known = rows(&index);
+    let files = crate::golden::files_in(&*storage);
+    let segment = files.keys().find(|name| name.starts_with("seg-")).unwrap();
+    let at = files[segment].len() / 2;
+    let change = Change::Byte { at, is: files[segment][at] ^ 1 };
+    let (salvage, index) = salvage(&Case { file: segment, change }.apply(&files)).unwrap();
+    assert_eq!((salvage.documents, salvage.lost), (4_000, 0));
+    let outcome = SegmentOutcome::Rebuilt { fields_lost: vec!["near".into()] };
+    assert_eq!(salvage.segments[0].outcome, outcome);
+    let found = rows(&index);
+    let n_same = found.iter().zip(&known).filter(|(found, known)| found == known).count();
+    assert!((1_000..4_000).contains(&n_same), "{n_same}");
+    let [found, known]: [Vec<Row>; 2] = [found, known].map(|it| it.into_iter().flatten().collect());
+    assert!(without_vectors(&found) == without_vectors(&known));
+}
+
 #[test]
 fn of_a_damaged_block_of_rows_only_its_documents_are_lost() {
     let (files, known) = many_rows();

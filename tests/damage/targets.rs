@@ -9,12 +9,13 @@ use crate::walked;
 use std::sync::{Arc, OnceLock};
 use treepie::analysis::{Analyzer, names};
 use treepie::bitmap::{RoaringBuf, RoaringView};
+use treepie::geo::GeoPoint;
 use treepie::highlight::PassageOptions;
 use treepie::query::{Fuzziness, ParseOptions, Query, parse};
 use treepie::schema::{Metric, VectorParams};
 use treepie::search::TotalMode;
 use treepie::storage::MemoryStorage;
-use treepie::{DocId, Document, Field, FieldKind, Index, Schema, Searcher, WriterOptions};
+use treepie::{DocId, Document, Field, FieldKind, Index, Schema, Searcher, SortKey, WriterOptions};
 
 /// What takes any bytes.
 pub(crate) type Target = fn(&[u8]);
@@ -36,7 +37,7 @@ pub(crate) const TARGETS: [(&str, Target); 9] = [
 const DOCS: u64 = 300;
 
 /// What is asked of a segment that may be anything.
-const QUERIES: [&str; 11] = [
+const QUERIES: [&str; 13] = [
     "all AND NOT n3",
     "all n1 w7",
     "\"all n2\"~2",
@@ -48,17 +49,21 @@ const QUERIES: [&str; 11] = [
     "title:/w[0-9]2/",
     "PHRASE [all n?]~>2",
     "near:* -n3",
+    "spot:WITHIN [900km OF 10,20] n3",
+    "spot:DISJOINT [BOX 5,170 30,-170]",
 ];
 
-/// An index that is quickly read as a whole: one segment of a field with positions and offsets, one of values, and one of
-/// vectors.
+/// An index that is quickly read as a whole: one segment of a field with positions and offsets, one of values, one of
+/// vectors, and one of points.
 fn small() -> &'static Files {
     static SMALL: OnceLock<Files> = OnceLock::new();
     SMALL.get_or_init(|| {
         let title = Field::new("title", FieldKind::Text).offsets(true);
         let kind = Field::new("kind", FieldKind::Keyword).many(true);
         let near = Field::new("near", FieldKind::Vector(VectorParams::new(2, Metric::L2)));
-        let schema = Schema::builder().field(title).field(kind).field(near).build().unwrap();
+        let spot = Field::new("spot", FieldKind::Point { array: None }).many(true);
+        let schema = Schema::builder().field(title).field(kind).field(near).field(spot);
+        let schema = schema.build().unwrap();
         let storage = Arc::new(MemoryStorage::new());
         let index = Index::options().create_in(storage.clone(), schema).unwrap();
         let options =
@@ -71,6 +76,9 @@ fn small() -> &'static Files {
             }
             if n % 4 < 3 {
                 document.push("near", [n as f32, 0.5]);
+            }
+            for k in 0..n % 3 {
+                document.push("spot", format!("{},{}", n % 40, (n * 7 + k) % 170));
             }
             writer.add(document).unwrap();
         }
@@ -99,6 +107,8 @@ fn scan(files: Files, queries: &[Query]) -> bool {
         let _ = searcher.count(query);
         let total = [TotalMode::Exact, TotalMode::Unknown][nth % 2];
         let _ = searcher.search(query).limit(4).total(total).facet("kind", 3).run();
+        let near = SortKey::near("spot", GeoPoint::new(3.0, nth as f64).unwrap());
+        let _ = searcher.search(query).limit(4).sort([near]).run();
         let _ = searcher.explain_score(query, DocId(nth as u64 * 29));
         if let Ok(highlighter) = searcher.highlighter(query) {
             let marked = highlighter.in_document(DocId(7), "title", ["all n7 w7", "w7"]);
@@ -152,7 +162,7 @@ pub(crate) fn segment(data: &[u8]) {
     scan(edited(data), queries());
 }
 
-/// A segment one section of which is these bytes: dictionary, postings, occurrences, rows, lengths, offsets, vectors.
+/// A segment one section of which is these bytes: dictionary, postings, occurrences, rows, lengths, offsets, vectors, points.
 pub(crate) fn section(data: &[u8]) {
     is_sound_with_section(data);
 }

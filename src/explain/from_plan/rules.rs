@@ -20,6 +20,7 @@ pub(super) fn named(rule: Rule) -> (&'static str, &'static str) {
         Rule::DropFromUnion(_) => ("no document has it", "unite with nothing"),
         Rule::UniteTerms { .. } => ("unite the terms", "an operator for each term"),
         Rule::ByColumn { .. } => ("compare by the column", "unite the lists of its terms"),
+        Rule::PointsLast { .. } => ("points last", "compare the points of all documents"),
         Rule::UniteLists { .. } => ("unite the lists", "compare by the column"),
         Rule::LessDeleted { .. } => {
             let other = "find the documents of the range, without deleted ones";
@@ -78,6 +79,9 @@ pub(super) fn reason(rule: Rule, leaf: impl Fn(LeafId) -> String) -> String {
         Rule::ByColumn { documents } => format!(
             "the values of the documents that all else leaves are compared, \
              of {documents} or so; no posting list is read"
+        ),
+        Rule::PointsLast { documents } => format!(
+            "the points of the documents that all else leaves are compared, of {documents} or so"
         ),
         Rule::UniteLists { documents } => format!(
             "uniting the lists of its terms costs less than comparing the values \

@@ -132,7 +132,7 @@ pub(crate) const WINDOW_BLOCKS: u32 = WINDOW / BLOCK_DOCS;
 const ENTRY_LEN: usize = 40;
 const TAIL_LEN: usize = 56;
 /// Zeros behind packed numbers: one is read with the eight bytes that it begins in.
-const SLACK: usize = 7;
+pub(in crate::format) const SLACK: usize = 7;
 /// The most bits that eight bytes hold wherever in the first one they begin.
 const WIDTH_MAX: u32 = u64::BITS - 7;
 const PLACE_LEN: usize = size_of::<u16>();
@@ -239,18 +239,18 @@ impl BlockHead {
 }
 
 /// Bytes of so many packed numbers.
-fn packed_len(n: usize, width: u32) -> usize {
+pub(in crate::format) fn packed_len(n: usize, width: u32) -> usize {
     (n * width as usize).div_ceil(8)
 }
 
 /// The bits that numbers up to `greatest` are packed with.
-fn width_of(greatest: u64) -> u32 {
+pub(in crate::format) fn width_of(greatest: u64) -> u32 {
     let width = u64::BITS - greatest.leading_zeros();
     if width > WIDTH_MAX { u64::BITS } else { width }
 }
 
 /// Appends numbers, packed.
-fn pack(numbers: impl Iterator<Item = u64>, width: u32, out: &mut Vec<u8>) {
+pub(in crate::format) fn pack(numbers: impl Iterator<Item = u64>, width: u32, out: &mut Vec<u8>) {
     let (mut bits, mut n_bits) = (0u128, 0);
     for number in numbers {
         bits |= u128::from(number) << n_bits;
@@ -268,7 +268,7 @@ fn pack(numbers: impl Iterator<Item = u64>, width: u32, out: &mut Vec<u8>) {
 
 /// One of the numbers packed from `at` on; 0 where that lies outside.
 #[inline]
-fn unpack(bytes: &[u8], at: usize, width: u32, nth: usize) -> u64 {
+pub(in crate::format) fn unpack(bytes: &[u8], at: usize, width: u32, nth: usize) -> u64 {
     let bit = nth * width as usize;
     let word = array_at(bytes, at + bit / 8).map_or(0, u64::from_le_bytes);
     word >> (bit % 8) & mask_of(width)

@@ -156,6 +156,7 @@ impl SectionKind {
     pub(crate) const UPPER: SectionKind = SectionKind(20);
     pub(crate) const NODES: SectionKind = SectionKind(21);
     pub(crate) const CURVE: SectionKind = SectionKind(22);
+    pub(crate) const POINTS: SectionKind = SectionKind(23);
 
     /// The sections of a graph, of which a field has all or none.
     pub(crate) const GRAPH: [SectionKind; 6] =
@@ -186,6 +187,7 @@ impl SectionKind {
             Self::UPPER => "upper levels of vectors",
             Self::NODES => "nodes of vectors",
             Self::CURVE => "curve of vectors",
+            Self::POINTS => "points",
             _ => "unknown",
         }
     }

@@ -56,11 +56,13 @@
 //! has nothing; fewer than there are fields. At least one segment has some.
 //!
 //! The schema: u16 number of fields (1 to 1,024); for each u8 kind (1 text, 2 keyword; with feature bit 8 also 3 i64,
-//! 4 u64, 5 f64, 6 bool, 7 date, 8 decimal, with bit 64 9 ip, with bit 128 10 path, and with bit 32768 11 vector), u8 flags (1 stored, 2 many
+//! 4 u64, 5 f64, 6 bool, 7 date, 8 decimal, with bit 64 9 ip, with bit 128 10 path, with bit 32768 11 vector, and with bit
+//! 65536 12 point), u8 flags (1 stored, 2 many
 //! values, 4 has an analyzer, 8 has one for queries, 16 frequencies, 32 positions, never without 16, 64 another gap
 //! than 100 between the positions of two values, 128 offsets, never without 32 and feature bit 1), u8 length of its
 //! name, its name, for each analyzer u16 length of its spec and its spec, and, if 64 is set, u16 the gap, of a
-//! decimal u8 its digits behind the point, of a path u32 the character that separates names, of vectors u16 their numbers
+//! decimal u8 its digits behind the point, of a path u32 the character that separates names, of points u8 the order of arrays (1
+//! latitude first, 2 longitude first, 0 none), of vectors u16 their numbers
 //! (1 to 8,192) and u8 the metric (1 cosine, 2 dot, 3 l2; 4 more where numbers are f16, 8 i8, 12 bits; 16 more where
 //! f32 or f16 have no codes, 32 where these have codes of a bit a number; 128 more where they have no
 //! graphs); u16 number of default
@@ -119,7 +121,8 @@
 //! 1.0: the first. 2.0: versions of the tables that make terms, analyzers of fields. 3.0 and feature bit 2: deletes; 4: a key; 8: typed fields;
 //! 32: columns; 64: addresses, which are typed, too; 128: paths; 256: the
 //! fields `_null` and `_empty` say which fields of a document are so; 512: dates of time zones; 1024: fields added to an index; 2048: segments in the
-//! order of fields; 8192: copies of fields; 16384: segments in the order of similarity; 32768: fields of vectors.
+//! order of fields; 8192: copies of fields; 16384: segments in the order of similarity; 32768: fields of vectors;
+//! 65536: fields of points.
 //!
 //! # Why
 //!
@@ -139,7 +142,7 @@ use crate::format::FileName;
 use crate::format::envelope::Seal;
 use crate::format::header::{
     ADDED_FIELDS, ADDRESSES, COLUMNS, COPIES, DELETES, FileKind, HEADER_LEN, Header, KEY, NULLS,
-    OFFSETS, ORDER, PATHS, SIMILARITY, TYPED, VECTORS, ZONES, checksum_differs,
+    OFFSETS, ORDER, PATHS, POINTS, SIMILARITY, TYPED, VECTORS, ZONES, checksum_differs,
 };
 use crate::ids::SegmentId;
 use crate::schema::{FieldKind, Schema};
@@ -330,6 +333,7 @@ impl Manifest {
             (!self.schema.copies().is_empty(), COPIES),
             (!self.schema.similarity_field_ids().is_empty(), SIMILARITY),
             (self.schema.fields().iter().any(|it| it.kind.vector().is_some()), VECTORS),
+            (self.schema.fields().iter().any(|it| it.kind.is_point()), POINTS),
         ]
         .into_iter()
         .fold(0, |bits, (is_there, bit)| if is_there { bits | bit } else { bits })

@@ -5,9 +5,9 @@ use crate::error::{Error, Result};
 use crate::format::header::{COLUMNS, COPIES, KEY, NULLS, ORDER, SIMILARITY, ZONES};
 use crate::ids::FieldId;
 use crate::schema::{
-    Detail, EMPTY_FIELD, FIELDS_MAX, Field, FieldKind, Metric, NULL_FIELD, OrderField,
-    PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT, Schema, SchemaBuilder, VectorCodes, VectorParams,
-    VectorValues,
+    CoordinateOrder, Detail, EMPTY_FIELD, FIELDS_MAX, Field, FieldKind, Metric, NULL_FIELD,
+    OrderField, PATH_SEPARATOR_DEFAULT, POSITION_GAP_DEFAULT, Schema, SchemaBuilder, VectorCodes,
+    VectorParams, VectorValues,
 };
 
 const STORED: u8 = 1;
@@ -24,6 +24,8 @@ const DECIMAL: u8 = 8;
 const PATH: u8 = 10;
 /// The kind of a field whose dimensions and metric follow.
 const VECTOR: u8 = 11;
+/// The kind of a field of points, behind which the order of arrays follows.
+const POINT: u8 = 12;
 /// Bit beside the metric of vectors without graphs.
 const NO_GRAPH: u8 = 128;
 /// Bit beside it of vectors without codes, of numbers that have them unless told otherwise.
@@ -50,6 +52,7 @@ pub(super) fn encode_schema(schema: &Schema) -> Vec<u8> {
             FieldKind::Ip => 9,
             FieldKind::Path { .. } => PATH,
             FieldKind::Vector(_) => VECTOR,
+            FieldKind::Point { .. } => POINT,
         });
         let flags = [
             (field.stored, STORED),
@@ -88,6 +91,9 @@ pub(super) fn encode_schema(schema: &Schema) -> Vec<u8> {
                 VectorCodes::I8 | VectorCodes::None => OTHER_CODES,
             };
             out.push(metric_byte(metric) | values_bits(values) | codes | graph);
+        }
+        if let FieldKind::Point { array } = field.kind {
+            out.push(array_byte(array));
         }
     }
     let default_fields = schema.default_field_ids();
@@ -146,6 +152,15 @@ fn metric_byte(metric: Metric) -> u8 {
     }
 }
 
+/// The order of arrays of points, of which those without one have 0.
+fn array_byte(array: Option<CoordinateOrder>) -> u8 {
+    match array {
+        None => 0,
+        Some(CoordinateOrder::LatLon) => 1,
+        Some(CoordinateOrder::LonLat) => 2,
+    }
+}
+
 fn values_bits(values: VectorValues) -> u8 {
     match values {
         VectorValues::F32 => 0,
@@ -192,6 +207,7 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>, features: u32) -> Option<Sch
             9 => FieldKind::Ip,
             PATH => FieldKind::Path { separator: PATH_SEPARATOR_DEFAULT },
             VECTOR => FieldKind::Vector(VectorParams::new(1, Metric::Cosine)),
+            POINT => FieldKind::Point { array: None },
             _ => return None,
         };
         let flags = reader.u8()?;
@@ -242,6 +258,11 @@ fn decode_schema_parts(reader: &mut ByteReader<'_>, features: u32) -> Option<Sch
                 _ => return None,
             };
             *params = params.codes(codes);
+        }
+        if let FieldKind::Point { array } = &mut field.kind {
+            let byte = reader.u8()?;
+            let all = CoordinateOrder::ALL.map(Some).into_iter().chain([None]);
+            *array = all.into_iter().find(|array| array_byte(*array) == byte)?;
         }
         fields.push(field);
     }

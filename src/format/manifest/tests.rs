@@ -3,7 +3,9 @@
 use super::schema::{FREQUENCIES, POSITIONS};
 use super::*;
 use crate::format::doc_check;
-use crate::schema::{Detail, FIELDS_MAX, Field, Metric, VectorCodes, VectorParams, VectorValues};
+use crate::schema::{
+    CoordinateOrder, Detail, FIELDS_MAX, Field, Metric, VectorCodes, VectorParams, VectorValues,
+};
 use crate::test_sizes::{each_unless_miri, unless_miri};
 use std::ops::Range;
 
@@ -320,6 +322,8 @@ fn what_a_reader_must_know_is_in_the_header_and_nothing_else() {
         .graph(false);
     let bits = VectorParams::new(5, Metric::Dot).values(VectorValues::F16).codes(VectorCodes::B1);
     let vectors = Schema::builder().vector("v", vectors).vector("w", bits).build().unwrap();
+    let array = FieldKind::Point { array: Some(CoordinateOrder::LonLat) };
+    let points = Schema::builder().point("p").field(Field::new("q", array)).build().unwrap();
     let wider = Schema::builder().text("t").text("u").build().unwrap();
     let narrow = SegmentMeta { n_added_fields: 1, ..example().segments[0] };
     let cases = [
@@ -338,6 +342,7 @@ fn what_a_reader_must_know_is_in_the_header_and_nothing_else() {
         (Manifest { schema: copied, ..example() }, COPIES),
         (Manifest { schema: similar, ..example() }, SIMILARITY),
         (Manifest { schema: vectors, ..example() }, VECTORS),
+        (Manifest { schema: points, ..example() }, POINTS),
     ];
     for (manifest, needed) in cases {
         let bytes = manifest.encode().unwrap();
@@ -345,7 +350,9 @@ fn what_a_reader_must_know_is_in_the_header_and_nothing_else() {
         assert_eq!(stated(&bytes), needed);
         assert_eq!(Manifest::decode(&bytes, manifest.generation).unwrap(), manifest);
         let bits = [OFFSETS, DELETES, KEY, TYPED, COLUMNS, ADDRESSES, PATHS, NULLS, ZONES];
-        for others in bits.into_iter().chain([ADDED_FIELDS, ORDER, COPIES, SIMILARITY, VECTORS]) {
+        for others in
+            bits.into_iter().chain([ADDED_FIELDS, ORDER, COPIES, SIMILARITY, VECTORS, POINTS])
+        {
             let mut other = bytes.clone();
             let header = Header::encode(FileKind::Manifest, manifest.index_id, needed ^ others);
             other[..HEADER_LEN].copy_from_slice(&header);

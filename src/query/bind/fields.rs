@@ -141,16 +141,19 @@ impl Binder<'_> {
         })
     }
 
-    /// Refuses to look for words and values among vectors.
+    /// Refuses to look for words and values among vectors and points.
     fn check_has_terms(&self, id: FieldId, place: &Place) -> Result<()> {
         let field = self.schema.get(id);
         if field.kind.has_terms() {
             return Ok(());
         }
-        let name = &field.name;
-        let error = Error::new(ErrorKind::Query, format!("looking in the vector field '{name}'"))
-            .expected(format!("neighbours of a vector, as {name}:nearest($v, 10), or {name}:*"))
-            .found("words or values");
+        let (name, kind) = (&field.name, field.kind.name());
+        let error = Error::new(ErrorKind::Query, format!("looking in the {kind} field '{name}'"));
+        let expected = match field.kind.is_point() {
+            true => format!("an area, as {name}:WITHIN [10km OF 48.8566,2.3522], or {name}:*"),
+            false => format!("neighbours of a vector, as {name}:nearest($v, 10), or {name}:*"),
+        };
+        let error = error.expected(expected).found("words or values");
         Err(located(&place.text, error))
     }
 

@@ -208,7 +208,7 @@ fn matches(normal: &Normal, doc: &Doc) -> bool {
             .flatten()
             .any(|term| crate::query::expand::tests::is_meant(terms.pattern(), term)),
         Normal::Exists(field) => doc.0[field.index()].is_some(),
-        Normal::Nearest(neighbors) => unreachable!("{neighbors:?}"),
+        Normal::Nearest(_) | Normal::Area { .. } => unreachable!("{normal:?}"),
         Normal::And { all, none } => {
             all.iter().all(|query| matches(query, doc))
                 && !none.iter().any(|query| matches(query, doc))
@@ -252,6 +252,7 @@ fn is_normal(normal: &Normal, root: bool) -> bool {
         | Normal::Expand { .. }
         | Normal::Phrase { .. }
         | Normal::Nearest(_)
+        | Normal::Area { .. }
         | Normal::Exists(_) => true,
         Normal::Or(any) => {
             any.len() > 1 && below(any) && !any.iter().any(|query| matches!(query, Normal::Or(_)))

@@ -75,7 +75,8 @@ impl BindMemory {
             | Normal::Term { .. }
             | Normal::Expand { .. }
             | Normal::Exists(_)
-            | Normal::Nearest(_) => {}
+            | Normal::Nearest(_)
+            | Normal::Area { .. } => {}
         }
     }
 

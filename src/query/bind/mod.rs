@@ -7,6 +7,7 @@
 //! Cost: linear in the terms, times the depth of the tree.
 
 mod algebra;
+mod areas;
 mod beside;
 mod binder;
 mod clause;
@@ -225,6 +226,9 @@ impl Binder<'_> {
             }
             Query::Nearest { field, vector, wanted, place } => {
                 self.neighbors((field.as_deref(), vector), *wanted, boost, place)
+            }
+            Query::Area { field, relation, area, place } => {
+                Ok(constant(self.area(field.as_deref(), *relation, area, place)?, boost))
             }
             Query::Word { .. }
             | Query::Phrase { .. }

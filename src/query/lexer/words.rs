@@ -2,6 +2,7 @@
 
 use super::{Lexer, OPERATORS, Token, ends_word, is_special};
 use crate::error::Result;
+use crate::geo::GeoRelation;
 use crate::query::{Fuzziness, Query};
 
 impl<'q> Lexer<'q> {
@@ -89,6 +90,10 @@ impl<'q> Lexer<'q> {
                 self.skip_blanks();
                 Ok(self.take(1, Token::OpenMax))
             }
+            _ if self.opens_list() && !self.in_phrase => match GeoRelation::of_name(&text) {
+                Some(relation) => self.area(relation),
+                None => Ok(Token::Leaf(Query::word(text))),
+            },
             _ => Ok(Token::Leaf(Query::word(text))),
         }
     }

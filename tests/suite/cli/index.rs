@@ -80,12 +80,12 @@ fn titles_are_indexed_found_counted_and_explained() {
 }
 
 #[test]
-fn what_is_announced_and_not_built_is_refused_by_name() {
+fn a_type_of_places_in_general_is_refused_by_name() {
     let dir = Dir::with_titles();
     dir.write("schema.toml", "[fields.place]\ntype = \"geo\"\n");
     dir.run(&["index", "n.tp", "titles.txt", "--schema", "schema.toml"]).fails_with(&[
         "geo",
-        "not built yet",
+        "places are fields of the type point",
         "schema.toml",
         "line 2",
     ]);

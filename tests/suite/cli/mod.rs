@@ -17,6 +17,7 @@ mod llms;
 mod measure;
 mod neighbors;
 mod plans;
+mod points;
 mod printed;
 mod records;
 mod remembered;

@@ -2,8 +2,8 @@
 //! its list of numbers.
 
 use serde_json::{Map, Value};
-use treepie::Field;
 use treepie::search::Fields;
+use treepie::{Field, FieldKind};
 
 /// The columns of some fields, once all documents have been seen.
 pub(super) struct Columns<'f> {
@@ -47,6 +47,7 @@ impl<'f> Columns<'f> {
         for (field, n_columns) in &self.fields {
             let own = match values.get(&field.name) {
                 Some(value) if field.kind.vector().is_some() => vectors(field, value),
+                Some(value) if matches!(field.kind, FieldKind::Point { .. }) => points(value),
                 Some(Value::Array(values)) => values.clone(),
                 Some(value) => vec![value.clone()],
                 None => vec![],
@@ -56,6 +57,18 @@ impl<'f> Columns<'f> {
             cells.extend(std::iter::repeat_n(Value::Null, missing));
         }
         cells
+    }
+}
+
+/// The points of a field, as texts.
+fn points(value: &Value) -> Vec<Value> {
+    let text = |point: &Value| match (&point["lat"], &point["lon"]) {
+        (Value::Number(lat), Value::Number(lon)) => format!("{lat},{lon}").into(),
+        _ => point.clone(),
+    };
+    match value {
+        Value::Array(points) => points.iter().map(text).collect(),
+        point => vec![text(point)],
     }
 }
 

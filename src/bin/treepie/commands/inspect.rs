@@ -386,9 +386,9 @@ fn print_document(out: &mut Output, format: Format, index: &Inspector, number: u
             let mut table = Table::new(out, format, &["field", "value"])?;
             for (name, value) in stored {
                 // A list in a cell is one of several values.
-                let cell = match value.as_vector() {
-                    Some(_) => json!(value.to_text()),
-                    None => value_to_json(&value),
+                let cell = match value.as_vector().is_some() || value.as_point().is_some() {
+                    true => json!(value.to_text()),
+                    false => value_to_json(&value),
                 };
                 table.row(vec![json!(name), cell])?;
             }

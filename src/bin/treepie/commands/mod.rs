@@ -48,7 +48,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use treepie::analysis::{Analyzers, Synonyms};
 use treepie::query::{Boost, DefaultOperator, LenientQuery, ParseOptions, Query, Remark, parse};
 use treepie::schema::{EMPTY_FIELD, NULL_FIELD};
@@ -387,6 +387,7 @@ fn value_to_json(value: &treepie::Value) -> Value {
         treepie::Value::Bool(is_true) => (*is_true).into(),
         treepie::Value::Decimal(number) => decimal_to_json(*number),
         treepie::Value::Vector(numbers) => numbers.iter().map(|it| Value::from(*it)).collect(),
+        treepie::Value::Point(point) => json!({ "lat": point.lat(), "lon": point.lon() }),
         other => other.to_text().into(),
     }
 }

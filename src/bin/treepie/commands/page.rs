@@ -47,7 +47,9 @@ pub(super) fn mark<'a>(
     for hit in hits {
         for field in fields {
             if let Some(values) = hit.fields.get(&field.name) {
-                if field.kind.is_typed() || field.kind.vector().is_some() || is_state(field) {
+                let is_place = matches!(field.kind, FieldKind::Point { .. });
+                let has_texts = !field.kind.is_typed() && field.kind.vector().is_none();
+                if !has_texts || is_place || is_state(field) {
                     continue;
                 }
                 let values = highlighter.in_document(hit.doc, &field.name, values.texts())?;
@@ -267,6 +269,14 @@ impl HitsPage<'_> {
             let similarities =
                 similarities.map(|it| json!({ "field": it.field, "similarity": it.similarity }));
             object.insert("similarities".into(), similarities.collect());
+        }
+        if let (false, Some(object)) = (hit.distances.is_empty(), object.as_object_mut()) {
+            let mut distances = Map::new();
+            for it in &hit.distances {
+                let distance = json!({ "metres": it.metres, "value": it.value });
+                distances.entry(it.field.clone()).or_insert(distance);
+            }
+            object.insert("distances".into(), distances.into());
         }
         if self.marked.is_some()
             && is_of_page

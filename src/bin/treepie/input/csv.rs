@@ -106,7 +106,9 @@ impl<R: Read> Csv<R> {
     pub(crate) fn check(&mut self, schema: &Schema, settings: &InputSettings) -> Result<(), Error> {
         let line = self.header_line;
         let mut filled: Vec<String> = vec![];
-        let is_known = |name: &String| !settings.targets(name, schema).is_empty();
+        let is_known = |name: &String| {
+            !settings.targets(name, schema).is_empty() || !settings.parts_of_points(name).is_empty()
+        };
         let has_known = self.columns.iter().any(is_known);
         if !has_known && self.columns.iter().any(|name| !name.is_empty()) {
             // Not one of them is worth leaving out: all documents would be empty.
@@ -125,6 +127,13 @@ impl<R: Read> Csv<R> {
                 continue;
             }
             let fields = settings.targets(name, schema);
+            let parts = settings.parts_of_points(name);
+            if !parts.is_empty() {
+                let fields = fields.iter().map(|field| field.name.clone());
+                let all = fields.chain(parts).map(|name| (name, true));
+                self.targets.push(Target::Fields(all.collect()));
+                continue;
+            }
             if fields.is_empty() && settings.ignores_unknown() {
                 settings.leave_out(name);
                 self.targets.push(Target::LeftOut);
@@ -143,8 +152,10 @@ impl<R: Read> Csv<R> {
                     .hint("`many = true` in the schema allows more"));
             }
             filled.extend(fields.iter().map(|field| field.name.clone()));
-            let says_nothing =
-                |kind: treepie::FieldKind| kind.is_typed() || kind.vector().is_some();
+            let is_point = |kind| matches!(kind, treepie::FieldKind::Point { .. });
+            let says_nothing = |kind: treepie::FieldKind| {
+                kind.is_typed() || kind.vector().is_some() || is_point(kind)
+            };
             let target = |field: &&treepie::Field| (field.name.clone(), says_nothing(field.kind));
             self.targets.push(Target::Fields(fields.iter().map(target).collect()));
         }

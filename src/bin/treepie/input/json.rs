@@ -18,8 +18,8 @@ use serde_json::{Number, Value};
 use treepie::schema::EMPTY_FIELD;
 use treepie::{Document, Error, Field, FieldKind, Schema};
 
-use self::leaves::object;
 pub(crate) use self::leaves::{Leaf, described, too_long};
+use self::leaves::{Whole, object};
 use super::{
     FailureSlot, RECORD_BYTES_MAX, Record, bad,
     objects::{Found, Objects},
@@ -38,6 +38,8 @@ pub(crate) struct JsonLines<R> {
     has_known: bool,
     /// Paths at which a list of numbers is a vector, once the schema is known.
     vectors: Option<Vec<String>>,
+    /// Paths at which an object or a list is a point, once the schema is known.
+    points: Option<Vec<String>>,
 }
 
 impl<R: Read> JsonLines<R> {
@@ -51,6 +53,7 @@ impl<R: Read> JsonLines<R> {
             left_out: None,
             has_known: false,
             vectors: None,
+            points: None,
         }
     }
 
@@ -70,7 +73,8 @@ impl<R: Read> JsonLines<R> {
     pub(crate) fn next(&mut self, schema: &Schema, name: &Path) -> Result<Option<Record>, Error> {
         let settings = &self.settings;
         let vectors = self.vectors.get_or_insert_with(|| settings.sources_of_vectors(schema));
-        let found = leaves_of(&mut self.objects, self.lossy, vectors);
+        let points = self.points.get_or_insert_with(|| settings.sources_of_points(schema));
+        let found = leaves_of(&mut self.objects, self.lossy, Whole { vectors, points });
         let found = found.map_err(|error| self.failure.or(error))?;
         let Some((line, leaves)) = found else { return Ok(None) };
         let names = |leaves: &[Leaf]| leaves.iter().map(|leaf| leaf.path.clone()).collect();
@@ -102,20 +106,20 @@ impl<R: Read> JsonLines<R> {
 
     /// The line of the next object with what is in it, or what is wrong with it.
     pub(crate) fn next_leaves(&mut self) -> Result<Option<Found<Vec<Leaf>>>, Error> {
-        let found = leaves_of(&mut self.objects, self.lossy, &[]);
+        let found = leaves_of(&mut self.objects, self.lossy, Whole::default());
         found.map_err(|error| self.failure.or(error))
     }
 }
 
-/// The line of the next object with what is in it; lists of numbers are texts at the paths of vectors.
+/// The line of the next object with what is in it; values that are whole are texts.
 fn leaves_of<R: Read>(
     objects: &mut Objects<R>,
     lossy: bool,
-    vectors: &[String],
+    whole: Whole<'_>,
 ) -> Result<Option<Found<Vec<Leaf>>>, Error> {
     let found = objects.next(|bytes, place| {
         let text = text(bytes, lossy, place.line, place.offset)?;
-        object(&text, place, lossy, vectors)
+        object(&text, place, lossy, whole)
     });
     found.map_err(|error| Error::io("reading the input", error))
 }
@@ -157,7 +161,11 @@ fn targeted(
             let is_list = leaf.is_list || values.len() != leaf.values.len();
             targeted.push(Leaf { path: field.name.clone(), values, is_list });
         }
-        if !fields.is_empty() {
+        let parts = settings.parts_of_points(&leaf.path);
+        for path in &parts {
+            targeted.push(Leaf { path: path.clone(), ..leaf.clone() });
+        }
+        if !fields.is_empty() || !parts.is_empty() {
             continue;
         }
         let is_on_the_way = sources.iter().any(|source| is_below(source, &leaf.path));
@@ -177,14 +185,23 @@ fn targeted(
 }
 
 fn document(leaves: Vec<Leaf>, schema: &Schema, line: u64) -> Result<Document, Error> {
-    let is_known =
-        |leaf: &Leaf| schema.field(&leaf.path).is_some() || has_fields_below(schema, &leaf.path);
+    let is_known = |leaf: &Leaf| {
+        schema.field(&leaf.path).is_some()
+            || has_fields_below(schema, &leaf.path)
+            || point_of_part(schema, &leaf.path).is_some()
+    };
     let mut document = Document::new();
     if !leaves.is_empty() && !leaves.iter().any(is_known) {
         return Err(no_known_field(leaves.iter().map(|leaf| &*leaf.path), schema, line));
     }
     for Leaf { path, values, is_list } in leaves {
         let Some(field) = schema.field(&path) else {
+            if let (Some(field), [value], false) =
+                (point_of_part(schema, &path), &values[..], is_list)
+            {
+                document.push(path, one_value(value.clone(), field, line)?);
+                continue;
+            }
             no_field(&path, &values, is_list, schema, line)?;
             continue;
         };
@@ -205,6 +222,13 @@ fn document(leaves: Vec<Leaf>, schema: &Schema, line: u64) -> Result<Document, E
         }
     }
     Ok(document)
+}
+
+/// The field of points whose latitude or longitude a path is.
+fn point_of_part<'s>(schema: &'s Schema, path: &str) -> Option<&'s Field> {
+    let (name, part) = path.rsplit_once('.')?;
+    let field = schema.field(name).filter(|_| matches!(part, "lat" | "lon" | "lng"))?;
+    matches!(field.kind, FieldKind::Point { .. }).then_some(field)
 }
 
 /// Whether the schema has fields within an object at this path.

@@ -123,6 +123,12 @@ impl Kept {
             let mut own = vec![];
             if let Some(settings) = settings.fields().iter().find(|own| own.name == field.name) {
                 own.extend(settings.from.as_ref().map(|from| format!("from = {}", quoted(from))));
+                own.extend(
+                    settings
+                        .from_parts
+                        .as_ref()
+                        .map(|[lat, lon]| format!("from = [{}, {}]", quoted(lat), quoted(lon))),
+                );
                 if let Some(format) = &settings.date_format
                     && settings.date_format != of_all.date_format
                 {
@@ -173,7 +179,7 @@ impl Kept {
             fields.iter().filter(|field| has(field)).map(|field| field.name.clone()).collect()
         };
         let of_fields: [(&str, Vec<String>); 7] = [
-            ("from", named(&|field| field.from.is_some())),
+            ("from", named(&|field| field.from.is_some() || field.from_parts.is_some())),
             ("date_format", named(&|field| field.date_format.is_some())),
             ("decimal_comma", named(&|field| field.decimal_comma == Some(true))),
             ("thousands_comma", named(&|field| field.thousands_comma == Some(true))),

@@ -14,6 +14,7 @@ pub(crate) mod null_words;
 mod numbers;
 pub(crate) mod objects;
 pub(crate) mod options;
+pub(crate) mod points;
 pub(crate) mod records;
 pub(crate) mod remarks;
 mod rows;

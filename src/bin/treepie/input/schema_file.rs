@@ -2,7 +2,7 @@
 //!
 //! ```toml
 //! [fields.title]
-//! type = "text"        # text | keyword | i64 | u64 | f64 | bool | date | decimal | ip | path | vector
+//! type = "text"        # text | keyword | i64 | u64 | f64 | bool | date | decimal | ip | path | vector | point
 //! stored = true        # default true
 //! positions = true     # where words stand, for phrases; default true, text only
 //! frequencies = true   # how often words occur, for ranking; default true, text only
@@ -28,6 +28,10 @@
 //! values = "f32"       # f32 | f16 | i8 | bits; numbers that are kept; default f32, vector only
 //! codes = "i8"         # i8 | none; what walks over a graph compare; default i8 of f32 and f16, none of others; vector only
 //! graph = "auto"       # auto | none; default auto: segments of many vectors have one; vector only
+//! [fields.location]
+//! type = "point"       # {"lat", "lon"}, "48.8566,2.3522", POINT(2.3522 48.8566), a GeoJSON point
+//! array = "lonlat"     # latlon | lonlat; which number of an array is which; default: arrays are refused; point only
+//! from = ["lat", "lng"]    # two keys or columns instead; point only
 //! [fields."brand.text"]
 //! type = "text"
 //! copy_of = "brand"    # also has the values of this field; text and keyword only, never stored
@@ -44,6 +48,7 @@
 //!
 //! Settings of reading inputs are described in [`settings`](super::settings).
 
+mod points;
 mod print;
 mod vector_keys;
 mod vectors;
@@ -68,7 +73,7 @@ use super::{
     settings::{self, InputSettings},
     settings_file,
 };
-use crate::failure::{not_yet, read_text};
+use crate::failure::read_text;
 
 /// Reads a schema file, and what it says of how inputs are read.
 pub(crate) fn read(path: &Path) -> Result<(Schema, InputSettings), Error> {
@@ -207,7 +212,7 @@ impl File<'_> {
         let (mut positions, mut frequencies) = (None, true);
         let (mut text_only, mut copy_of) = (None, None);
         let (mut scale, mut column, mut separator, mut zone) = (None, None, None, None);
-        let (mut normalizer, mut vectors) = (None, VectorKeys::default());
+        let (mut normalizer, mut vectors, mut array) = (None, VectorKeys::default(), None);
         for (key, span, value) in in_order(self.table(value, span, name)?) {
             match key {
                 "type" => kind = Some(self.kind(value, span)?),
@@ -246,6 +251,7 @@ impl File<'_> {
                 key if VectorKeys::KEYS.contains(&key) => {
                     self.read_of_vectors(key, value, span, &mut vectors)?;
                 }
+                "array" => array = Some((self.coordinate_order(value, &span)?, span)),
                 "zone" => zone = Some((self.zone(value, &span, key)?, span)),
                 // Columns of keywords are for facets.
                 "column" | "facet" => {
@@ -254,7 +260,7 @@ impl File<'_> {
                 // Read by others.
                 key if settings_file::KEYS_OF_FIELDS.contains(&key) => {}
                 _ => {
-                    let known = "type, stored, many, copy_of, null_words, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, normalizer, scale, separator, zone, dims, metric, values, codes, graph, column, from, date_format, decimal_comma, thousands_comma or split";
+                    let known = "type, stored, many, copy_of, null_words, positions, frequencies, offsets, position_gap, analyzer, query_analyzer, normalizer, scale, separator, zone, dims, metric, values, codes, graph, array, column, from, date_format, decimal_comma, thousands_comma or split";
                     return Err(self.unknown(span, key, known));
                 }
             }
@@ -288,6 +294,7 @@ impl File<'_> {
             }
         };
         let kind = self.of_vectors(kind, (name, span), vectors)?;
+        let kind = self.of_points(kind, array)?;
         field.kind = match (kind, separator) {
             (FieldKind::Path { .. }, Some((separator, _))) => FieldKind::Path { separator },
             (kind, None) => kind,
@@ -322,7 +329,10 @@ impl File<'_> {
             None => None,
         };
         field.column = match column {
-            Some((_, span)) if kind == FieldKind::Text || kind.vector().is_some() => {
+            Some((_, span))
+                if kind == FieldKind::Text
+                    || matches!(kind, FieldKind::Vector(_) | FieldKind::Point { .. }) =>
+            {
                 return Err(self
                     .wrong(span)
                     .expected("'column' in fields of keywords, paths, numbers, booleans, dates and addresses only")
@@ -363,8 +373,8 @@ impl File<'_> {
     }
 
     fn kind(&self, value: &DeValue<'_>, span: Range<usize>) -> Result<FieldKind, Error> {
-        const LATER: [&str; 1] = ["geo"];
-        const KINDS: &str = "text, keyword, i64, u64, f64, bool, date, decimal, ip, path or vector";
+        const KINDS: &str =
+            "text, keyword, i64, u64, f64, bool, date, decimal, ip, path, vector or point";
         match value.as_str() {
             Some("text") => Ok(FieldKind::Text),
             Some("keyword") => Ok(FieldKind::Keyword),
@@ -377,9 +387,12 @@ impl File<'_> {
             Some("ip") => Ok(FieldKind::Ip),
             Some("path") => Ok(FieldKind::Path { separator: PATH_SEPARATOR_DEFAULT }),
             Some("vector") => Ok(FieldKind::Vector(VectorParams::new(1, Metric::default()))),
-            Some(later) if LATER.contains(&later) => {
-                Err(self.not_yet(format!("type \"{later}\""), span))
-            }
+            Some("point") => Ok(FieldKind::Point { array: None }),
+            Some("geo") => Err(self
+                .wrong(span)
+                .expected(format!("one of the types {KINDS}"))
+                .found("'geo'")
+                .hint("places are fields of the type point")),
             Some(other) => Err(self
                 .wrong(span)
                 .expected(format!("one of the types {KINDS}"))
@@ -478,7 +491,7 @@ impl File<'_> {
         Ok(filters.to_owned())
     }
 
-    fn names(
+    pub(super) fn names(
         &self,
         value: &DeValue<'_>,
         span: &Range<usize>,
@@ -548,11 +561,6 @@ impl File<'_> {
 
     pub(super) fn unknown(&self, span: Range<usize>, key: &str, known: &str) -> Error {
         self.wrong(span).expected(known).found(format!("'{key}'"))
-    }
-
-    fn not_yet(&self, what: impl std::fmt::Display, span: Range<usize>) -> Error {
-        let line = self.wrong(span).line().unwrap_or(1);
-        not_yet(format!("in the schema file, {what}")).at_line(line)
     }
 }
 

@@ -13,7 +13,7 @@
 //! preset = "wikipedia-titles"   # what a line of text is, in an index of these fields
 //! [fields.price]
 //! type = "f64"
-//! from = "Price (EUR)"   # the name of the column or key; default that of the field
+//! from = "Price (EUR)"   # the name of the column or key; default that of the field; ["lat", "lng"] of a point
 //! decimal_comma = true   # in this field; numbers only; as are thousands_comma and unit
 //! [fields.tags]
 //! type = "keyword"
@@ -82,6 +82,8 @@ pub(crate) struct FieldSettings {
     pub(crate) name: String,
     /// The column or key that it is read from.
     pub(crate) from: Option<String>,
+    /// The columns or keys that the latitude and the longitude of a point are read from.
+    pub(crate) from_parts: Option<[String; 2]>,
     pub(crate) date_format: Option<DateFormat>,
     pub(crate) decimal_comma: Option<bool>,
     pub(crate) thousands_comma: Option<bool>,
@@ -136,7 +138,8 @@ impl InputSettings {
 
     /// Whether names of columns and keys are not just those of fields.
     pub(crate) fn maps_names(&self) -> bool {
-        self.ignore_unknown || self.fields.iter().any(|field| field.from.is_some())
+        let is_mapped = |field: &FieldSettings| field.from.is_some() || field.from_parts.is_some();
+        self.ignore_unknown || self.fields.iter().any(is_mapped)
     }
 
     /// Fields that get what stands in a column or under a key.
@@ -147,6 +150,24 @@ impl InputSettings {
         };
         let is_fed = |field: &&Field| from(field).unwrap_or(&field.name) == source;
         schema.fields().iter().filter(is_fed).collect()
+    }
+
+    /// Names of the latitudes and longitudes of points that get what stands in a column or under a key.
+    pub(crate) fn parts_of_points(&self, source: &str) -> Vec<String> {
+        let of_field = |own: &FieldSettings| {
+            let [lat, lon] = own.from_parts.as_ref()?;
+            let ending = if lat == source { "lat" } else { "lon" };
+            (lat == source || lon == source).then(|| format!("{}.{ending}", own.name))
+        };
+        self.fields.iter().filter_map(of_field).collect()
+    }
+
+    /// Names of the columns and keys that points come from.
+    pub(crate) fn sources_of_points(&self, schema: &Schema) -> Vec<String> {
+        let sources = self.sources(schema).into_iter().zip(schema.fields());
+        let is_point = |field: &Field| matches!(field.kind, FieldKind::Point { .. });
+        let of_points = sources.filter(|(_, field)| is_point(field));
+        of_points.map(|(source, _)| source).collect()
     }
 
     /// Names of all columns and keys that the fields come from.

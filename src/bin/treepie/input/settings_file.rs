@@ -127,6 +127,15 @@ fn of_field(
                 .found(format!("it in a {} field", kind.name()))
         };
         match key {
+            "from" if matches!(kind, FieldKind::Point { .. }) && value.as_array().is_some() => {
+                let names = file.names(value, &span, key)?;
+                let is_none = names.iter().any(String::is_empty);
+                own.from_parts =
+                    Some(names.try_into().ok().filter(|_| !is_none).ok_or_else(|| {
+                        let expected = "two names, of the latitude and the longitude, for 'from'";
+                        file.wrong(span).expected(expected).found("others")
+                    })?);
+            }
             "from" => {
                 let from = |text: &str| match text.is_empty() {
                     true => Err("expected the name of a column or key".to_owned()),

@@ -14,6 +14,7 @@ use crate::input::{
     format::InputFormat,
     json::JsonLines,
     null_words::NullFilter,
+    points::PointTexts,
     remarks::{NumberWatch, Remarks},
     settings::InputSettings,
     vectors::VectorTexts,
@@ -49,10 +50,11 @@ impl Parser {
     ) {
         let Parser { schema, name, settings, lossy, nulls, .. } = &self;
         let mut watch = self.watches_numbers.then(|| NumberWatch::new(self.remarks.clone()));
-        let vectors = VectorTexts::of(schema);
+        let (vectors, points) = (VectorTexts::of(schema), PointTexts::of(schema));
         let mut look = |record: &mut Record| {
             nulls.apply(record);
             vectors.apply(record, name);
+            points.apply(record, name);
             if let Some(watch) = &mut watch {
                 watch.look(record, schema, name);
             }

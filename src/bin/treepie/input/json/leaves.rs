@@ -21,7 +21,7 @@ pub(crate) fn too_long(line: u64) -> Error {
 pub(super) const LEVELS_MAX: usize = 32;
 
 /// Values of a record at one path of keys.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Leaf {
     /// Keys with points between them.
     pub(crate) path: String,
@@ -54,8 +54,16 @@ struct Leaves<'v> {
     leaves: Vec<Leaf>,
     /// Positions of leaves by path, once there are so many that looking through them takes long.
     by_path: HashMap<String, usize>,
-    /// Paths of vectors.
-    vectors: &'v [String],
+    whole: Whole<'v>,
+}
+
+/// Paths at which lists and objects are values as a whole.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Whole<'v> {
+    /// Lists of numbers.
+    pub(crate) vectors: &'v [String],
+    /// Objects and lists of any kind.
+    pub(crate) points: &'v [String],
 }
 
 impl Leaves<'_> {
@@ -106,6 +114,10 @@ impl Leaves<'_> {
             }
             let path = if path.is_empty() { key } else { format!("{path}.{key}") };
             match raw.get().as_bytes() {
+                [b'[' | b'{', ..] if self.whole.points.contains(&path) => {
+                    self.at(&path, is_list).values.push(raw.get().into());
+                    has_any = true;
+                }
                 [b'[', ..] if self.is_vector(raw, &path) => {
                     self.at(&path, is_list).values.push(raw.get().into());
                     has_any = true;
@@ -130,7 +142,7 @@ impl Leaves<'_> {
     /// Whether a list is one of numbers, not of such lists or texts, at the path of vectors.
     fn is_vector(&self, raw: &RawValue, path: &str) -> bool {
         let list = raw.get().strip_prefix('[').map(str::trim_start);
-        self.vectors.iter().any(|vector| vector == path)
+        self.whole.vectors.iter().any(|vector| vector == path)
             && list.is_some_and(|list| !list.starts_with(['[', '"', '{', ']']))
     }
 
@@ -166,12 +178,12 @@ impl Leaves<'_> {
 
 /// Reads the object at a place. If `lossy`, half of a surrogate pair becomes U+FFFD.
 ///
-/// Lists of numbers at the paths of `vectors` are texts.
+/// Values that are `whole` are texts.
 pub(crate) fn object(
     text: &str,
     place: Place,
     lossy: bool,
-    vectors: &[String],
+    whole: Whole<'_>,
 ) -> Result<Vec<Leaf>, Error> {
     let line = place.line;
     let wrong = |found: String| bad("reading JSON", line).expected("an object").found(found);
@@ -180,7 +192,7 @@ pub(crate) fn object(
         false => format!("in line {} at column {}", at.line, at.column),
     };
     let is_object = text.trim_start().starts_with('{');
-    let mut leaves = Leaves { vectors, ..Leaves::default() };
+    let mut leaves = Leaves { whole, ..Leaves::default() };
     let error = match leaves.add_object(text, "", false, LEVELS_MAX) {
         Ok(_) => return Ok(leaves.leaves),
         Err(NoLeaves::TooDeep) => {
@@ -213,7 +225,7 @@ pub(crate) fn object(
     };
     if let Some(found) = lone_surrogate(text, 0) {
         if lossy {
-            return object(&without_lone_surrogates(text, found), place, false, vectors);
+            return object(&without_lone_surrogates(text, found), place, false, whole);
         }
         return Err(bad("reading JSON", line)
             .expected("escapes of whole characters")

@@ -113,6 +113,9 @@ fn print_all<'w>(
                 text.push_str("graph = \"none\"\n");
             }
         }
+        if let FieldKind::Point { array: Some(array) } = field.kind {
+            let _ = writeln!(text, "array = \"{}\"", array.name());
+        }
         if let Some(zone) = &field.zone {
             let _ = writeln!(text, "zone = {}", toml::Value::from(zone.as_str()));
         }

@@ -1,0 +1,21 @@
+//! Work of testing points.
+
+use crate::sums::sums;
+
+/// Points that an area was compared with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GeoCounts {
+    /// Boxes of some hundred documents that were compared with the area before their points.
+    pub boxes_tested: u64,
+    /// Boxes among these that settled all of their points.
+    pub boxes_settled: u64,
+    /// Points that were compared with the area.
+    pub points_tested: u64,
+    /// Points among these that needed the formula of distances.
+    pub points_by_formula: u64,
+}
+
+sums! {
+    GeoCounts: boxes_tested, boxes_settled, points_tested, points_by_formula;
+}

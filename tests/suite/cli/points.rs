@@ -1,0 +1,93 @@
+//! Points on their way in and out of the tool, and questions about places.
+
+use super::Dir;
+use serde_json::{Value, json};
+
+const SCHEMA: &str = "[fields.name]\ntype = \"text\"\n[fields.location]\ntype = \"point\"\n\
+    [fields.stops]\ntype = \"point\"\nmany = true\narray = \"lonlat\"\n";
+
+fn exported(dir: &Dir, index: &str) -> Vec<Value> {
+    let lines = dir.ok(&["export", index]);
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn points_come_from_objects_arrays_and_cells_and_are_asked_for() {
+    let dir = Dir::new();
+    dir.write("schema.toml", SCHEMA);
+    let documents = [
+        json!({"name": "Reims", "location": {"lat": 49.255, "lon": 4.154}, "stops": [[4.1, 49.2], [4.2, 49.3]]}),
+        json!({"name": "Paris", "location": {"type": "Point", "coordinates": [2.3522, 48.8566]}}),
+        json!({"name": "Lyon", "location": "45.76,4.835", "stops": [1, 2]}),
+        json!({"name": "nowhere", "location": null, "stops": []}),
+    ];
+    dir.write("in.jsonl", documents.map(|it| it.to_string()).join("\n"));
+    dir.ok(&["index", "t.tp", "in.jsonl", "--schema", "schema.toml", "--quiet"]);
+    let place = |lat: f64, lon: f64| json!({"lat": lat, "lon": lon});
+    let expected = [
+        json!({"name": "Reims", "location": place(49.255, 4.154), "stops": [place(49.2, 4.1), place(49.3, 4.2)]}),
+        json!({"name": "Paris", "location": place(48.8566, 2.3522)}),
+        json!({"name": "Lyon", "location": place(45.76, 4.835), "stops": [place(2.0, 1.0)]}),
+        json!({"name": "nowhere"}),
+    ];
+    assert_eq!(exported(&dir, "t.tp"), expected);
+    dir.ok(&["verify", "t.tp"]);
+    // What is printed is read again.
+    dir.write("printed.toml", dir.ok(&["inspect", "t.tp", "schema"]));
+    for format in ["jsonl", "csv", "tsv"] {
+        let (input, index) = (format!("out.{format}"), format!("{format}.tp"));
+        dir.write(&input, dir.ok(&["export", "t.tp", "--format", format]));
+        dir.ok(&["index", &index, &input, "--schema", "printed.toml", "--quiet"]);
+        assert_eq!(exported(&dir, &index), expected, "{format}");
+    }
+    let storage = dir.ok(&["inspect", "t.tp", "storage"]);
+    assert!(storage.contains("points"), "{storage}");
+
+    let circle = "location:WITHIN [140km OF 48.8566,2.3522]";
+    assert_eq!(dir.ok(&["count", "t.tp", circle]).trim(), "2");
+    let search =
+        ["search", "t.tp", "*", "--sort", "location:near=48.8566/2.3522", "--format", "json"];
+    let found: Value = serde_json::from_str(&dir.ok(&search)).unwrap();
+    let names: Vec<_> =
+        found["hits"].as_array().unwrap().iter().map(|it| &it["fields"]["name"]).collect();
+    assert_eq!(names, ["Paris", "Reims", "Lyon", "nowhere"]);
+    assert_eq!(found["hits"][0]["distances"]["location"], json!({"metres": 0.0, "value": 0}));
+    let metres = found["hits"][1]["distances"]["location"]["metres"].as_f64().unwrap();
+    assert_eq!(metres.round(), 138_845.0);
+    assert!(found["hits"][3].get("distances").is_none());
+    let plan = dir.ok(&["explain", "t.tp", circle, "--analyze", "--doc", "2"]);
+    assert!(
+        plan.contains("GeoScan") && plan.contains("392.6 km away, at most 140 wanted"),
+        "{plan}"
+    );
+    let why = dir.ok(&["explain", "t.tp", "location:WITHIN [5km OF 49,4]", "--why-empty"]);
+    assert!(why.contains("nothing within 5 km; the nearest is 30.5"), "{why}");
+}
+
+#[test]
+fn a_point_is_read_from_two_columns_or_keys() {
+    let dir = Dir::new();
+    let schema = "[fields.name]\ntype = \"text\"\n[fields.p]\ntype = \"point\"\nfrom = [\"Lat.\", \"Lng\"]\n";
+    dir.write("schema.toml", schema);
+    dir.write("in.csv", "name,Lat.,Lng\na,49.255,4.154\nb,,\n");
+    dir.write("in.jsonl", "{\"name\":\"a\",\"Lat.\":49.255,\"Lng\":\"4.154\"}\n{\"name\":\"b\"}\n");
+    for input in ["in.csv", "in.jsonl"] {
+        let index = ["index", "t.tp", input, "--schema", "schema.toml", "--overwrite", "--quiet"];
+        dir.ok(&index);
+        let expected =
+            [json!({"name": "a", "p": {"lat": 49.255, "lon": 4.154}}), json!({"name": "b"})];
+        assert_eq!(exported(&dir, "t.tp"), expected, "{input}");
+        // The index knows where it is read from.
+        dir.ok(&["index", "t.tp", input, "--append", "--quiet"]);
+        assert_eq!(exported(&dir, "t.tp")[2..], expected, "{input}");
+    }
+    let index =
+        |input: &str| dir.run(&["index", "u.tp", input, "--schema", "schema.toml", "--quiet"]);
+    dir.write("in.csv", "name,Lat.,Lng\na,49.255,\n");
+    index("in.csv").fails_with(&["one latitude and one longitude", "line 2"]);
+    dir.write("in.csv", "name,Lat.,Lng\na,103.85,1.29\n");
+    index("in.csv").fails_with(&["did you mean 1.29,103.85?", "line 2"]);
+    dir.write("in.jsonl", "{\"name\":\"a\",\"p\":[1,2]}\n");
+    dir.write("schema.toml", schema.replace("from = [\"Lat.\", \"Lng\"]\n", ""));
+    index("in.jsonl").fails_with(&["array = \"lonlat\" or \"latlon\"", "line 1", "in.jsonl"]);
+}

@@ -1,0 +1,320 @@
+//! Fields of points as programs meet them, and areas and orders against a scan of all documents.
+
+use treepie::explain::{ExplainNode, ExplainOperator};
+use treepie::geo::{GeoArea, GeoPoint, GeoRelation};
+use treepie::query::Query;
+use treepie::{
+    DocId, Document, Field, FieldKind, Index, IndexWriter, Schema, Searcher, SortKey, Value,
+};
+
+/// The promise of the module `geo`, written down once more: on points as they are kept.
+mod promise {
+    use std::f64::consts::PI;
+    use treepie::geo::{EARTH_RADIUS_M, GeoArea, GeoPoint};
+
+    fn unit(degrees: f64, from: f64, width: f64, units: f64) -> u64 {
+        ((degrees + from) / width * units).round() as u64
+    }
+
+    fn x(lon: f64) -> u32 {
+        unit(lon, 180.0, 360.0, 4_294_967_296.0) as u32
+    }
+
+    fn y(lat: f64) -> u32 {
+        unit(lat, 90.0, 180.0, 4_294_967_295.0) as u32
+    }
+
+    fn cosine(y: u32) -> f64 {
+        let lat = (f64::from(y) - 4_294_967_295.0 / 2.0) * (PI / 4_294_967_295.0);
+        if y == 0 || y == u32::MAX { 0.0 } else { libm::cos(lat) }
+    }
+
+    fn haversine(a: GeoPoint, b: GeoPoint) -> f64 {
+        let dx = x(b.lon()).wrapping_sub(x(a.lon())).cast_signed();
+        let dy = i64::from(y(b.lat())) - i64::from(y(a.lat()));
+        let lat = libm::sin(dy as f64 * (PI / (2.0 * 4_294_967_295.0)));
+        let lon = libm::sin(f64::from(dx) * (PI / 4_294_967_296.0));
+        lat * lat + cosine(y(a.lat())) * cosine(y(b.lat())) * (lon * lon)
+    }
+
+    pub(super) fn metres(a: GeoPoint, b: GeoPoint) -> f64 {
+        2.0 * EARTH_RADIUS_M * libm::asin(haversine(a, b).sqrt().min(1.0))
+    }
+
+    fn limit(metres: f64) -> f64 {
+        let half = metres / (2.0 * EARTH_RADIUS_M);
+        let sine = libm::sin(half);
+        if half >= PI / 2.0 { f64::INFINITY } else { sine * sine }
+    }
+
+    pub(super) fn is_in(area: &GeoArea, point: GeoPoint) -> bool {
+        match *area {
+            GeoArea::Circle { from, to, center } => {
+                let found = haversine(center, point);
+                let least = from.map_or(0.0, |from| from.metres());
+                (least == 0.0 || limit(least) <= found) && found <= limit(to.metres())
+            }
+            GeoArea::Box { south_west, north_east } => {
+                let (west, east) = (x(south_west.lon()), x(north_east.lon()));
+                let (x, y_of) = (x(point.lon()), y(point.lat()));
+                let crosses = south_west.lon() > north_east.lon();
+                // 180° is where the globe begins and ends.
+                let to_the_end = north_east.lon() == 180.0;
+                let is_x = match (crosses, to_the_end) {
+                    (false, false) => west <= x && x <= east,
+                    (false, true) => x >= west || x == 0,
+                    (true, _) if south_west.lon() == 180.0 => x <= east,
+                    (true, _) => x >= west || x <= east,
+                };
+                is_x && y(south_west.lat()) <= y_of && y_of <= y(north_east.lat())
+            }
+            GeoArea::Point(own) => (x(own.lon()), y(own.lat())) == (x(point.lon()), y(point.lat())),
+            _ => unreachable!("an area of another kind"),
+        }
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        self.0 >> 33
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    fn between(&mut self, from: f64, to: f64) -> f64 {
+        from + (to - from) * (self.next() as f64 / (1u64 << 31) as f64).min(1.0)
+    }
+
+    /// Points anywhere, around a few places, and where globes end.
+    fn point(&mut self) -> GeoPoint {
+        const PLACES: [(f64, f64); 5] =
+            [(48.8566, 2.3522), (0.0, 180.0), (-17.8, -179.9), (89.99, 10.0), (0.0, 0.0)];
+        let (lat, lon) = match self.below(12) {
+            0 => ([90.0, -90.0][self.below(2) as usize], self.between(-180.0, 180.0)),
+            1 => (self.between(-90.0, 90.0), [180.0, -180.0][self.below(2) as usize]),
+            2 => PLACES[self.below(5) as usize],
+            3..7 => {
+                let (lat, lon) = PLACES[self.below(5) as usize];
+                let spread = 10f64.powf(self.between(-5.0, 1.0));
+                (lat + self.between(-spread, spread), lon + self.between(-spread, spread))
+            }
+            _ => (self.between(-90.0, 90.0), self.between(-180.0, 180.0)),
+        };
+        let lon = if lon > 180.0 { lon - 360.0 } else { lon };
+        let lon = if lon < -180.0 { lon + 360.0 } else { lon };
+        let digits = 10f64.powi(self.below(9) as i32);
+        let rounded = |it: f64| (it * digits).round() / digits;
+        GeoPoint::new(rounded(lat).clamp(-90.0, 90.0), rounded(lon).clamp(-180.0, 180.0)).unwrap()
+    }
+
+    fn area(&mut self) -> GeoArea {
+        let center = self.point();
+        let metres = |it: f64| format!("{it:.3}m").parse().unwrap();
+        let radius = match self.below(8) {
+            0 => 0.0,
+            1 => 3e7,
+            _ => 10f64.powf(self.between(0.0, 7.3)),
+        };
+        match self.below(10) {
+            0..6 => GeoArea::circle(metres(radius), center),
+            6 => {
+                let from = radius * self.between(0.0, 1.0);
+                GeoArea::ring(metres(from), metres(radius), center).unwrap()
+            }
+            7 | 8 => {
+                let other = self.point();
+                let (south, north) = (center.lat().min(other.lat()), center.lat().max(other.lat()));
+                let corner = |lat, of: GeoPoint| GeoPoint::new(lat, of.lon()).unwrap();
+                GeoArea::bounding_box(corner(south, center), corner(north, other)).unwrap()
+            }
+            _ => GeoArea::Point(center),
+        }
+    }
+}
+
+/// Documents by their ids, each with its points.
+type Naive = Vec<(u64, Vec<GeoPoint>)>;
+
+fn schema() -> Schema {
+    let point = FieldKind::Point { array: None };
+    Schema::builder()
+        .u64("id")
+        .keyword("kind")
+        .field(Field::new("p", point).many(true))
+        .key("id")
+        .build()
+        .unwrap()
+}
+
+fn add(writer: &mut IndexWriter, id: u64, points: &[GeoPoint]) {
+    let kind = ["red", "blue", "green"][(id % 3) as usize];
+    let mut document = Document::new().with("id", id).with("kind", kind);
+    points.iter().for_each(|point| document.push("p", *point));
+    writer.add(document).unwrap();
+}
+
+/// The ids of all that a query finds, in the order of the snapshot.
+fn ids(searcher: &Searcher, query: &Query, sort: Option<SortKey>) -> Vec<u64> {
+    let search = searcher.search(query).limit(100_000);
+    let search = sort.into_iter().fold(search, |search, key| search.sort([key]));
+    let hits = search.run().unwrap().hits;
+    hits.iter().map(|hit| hit.fields["id"].first().and_then(Value::as_u64).unwrap()).collect()
+}
+
+fn sorted(mut ids: Vec<u64>) -> Vec<u64> {
+    ids.sort_unstable();
+    ids
+}
+
+fn check(searcher: &Searcher, naive: &Naive, random: &mut Random, n: usize) {
+    for _ in 0..n {
+        let area = random.area();
+        let query = Query::within_area("p", area);
+        let inside = |points: &Vec<GeoPoint>| points.iter().any(|it| promise::is_in(&area, *it));
+        let expected: Vec<u64> =
+            naive.iter().filter(|(_, points)| inside(points)).map(|(id, _)| *id).collect();
+        assert_eq!(sorted(ids(searcher, &query, None)), sorted(expected.clone()), "{query}");
+        assert_eq!(searcher.count(&query).unwrap(), expected.len() as u64, "{query}");
+        // Beside other conditions, as an alternative, and excluded.
+        let red = |id: &u64| id.is_multiple_of(3);
+        let both = Query::all_of([query.clone(), Query::value("kind", "red")]);
+        let of_both = expected.iter().copied().filter(red).collect();
+        assert_eq!(sorted(ids(searcher, &both, None)), sorted(of_both), "{both}");
+        let either = Query::any_of([query.clone(), Query::value("kind", "red")]);
+        let all = naive.iter().map(|(id, _)| *id);
+        let of_either = all.clone().filter(|id| red(id) || expected.contains(id)).collect();
+        assert_eq!(sorted(ids(searcher, &either, None)), sorted(of_either), "{either}");
+        let apart = Query::area("p", GeoRelation::Disjoint, area);
+        let has = naive.iter().filter(|(_, points)| !points.is_empty()).map(|(id, _)| *id);
+        let of_apart = has.filter(|id| !expected.contains(id)).collect();
+        assert_eq!(sorted(ids(searcher, &apart, None)), sorted(of_apart), "{apart}");
+        // The plan's bounds hold, and it says what was done.
+        let tree = searcher.search(&query).explainer().analyze().unwrap();
+        let root = tree.matches();
+        let scan = find(root, &ExplainOperator::GeoScan);
+        if let Some(node) = scan.or(Some(root)) {
+            let (found, estimate) = (node.actual.as_ref().unwrap().documents, &node.estimate);
+            assert!(estimate.lower <= found && found <= estimate.upper, "{query}\n{tree}");
+        }
+    }
+}
+
+fn find<'n>(node: &'n ExplainNode, operator: &ExplainOperator) -> Option<&'n ExplainNode> {
+    if node.operator == *operator {
+        return Some(node);
+    }
+    node.children.iter().find_map(|child| find(child, operator))
+}
+
+/// The order by distance from a point, with metres to the last bit.
+fn check_order(searcher: &Searcher, naive: &Naive, random: &mut Random, n: usize) {
+    for nth in 0..n {
+        let from = random.point();
+        let step = (nth % 3 == 1).then(|| "250km".parse().unwrap());
+        let mut key = SortKey::near("p", from);
+        key = step.into_iter().fold(key, SortKey::in_steps);
+        key = if nth % 2 == 0 { key } else { key.reversed() };
+        let key: SortKey = key.to_string().parse().unwrap();
+        let page = searcher.search(&Query::All).sort([key.clone()]).limit(100_000).run().unwrap();
+        assert_eq!(page.hits.len(), naive.len());
+        let mut last: Option<(Option<f64>, DocId)> = None;
+        for hit in &page.hits {
+            let id = hit.fields["id"].first().and_then(Value::as_u64).unwrap();
+            let (_, points) = naive.iter().find(|(of, _)| *of == id).unwrap();
+            let metres: Vec<f64> = points.iter().map(|it| promise::metres(from, *it)).collect();
+            let least = metres.iter().copied().reduce(f64::min);
+            match (&hit.distances[..], least) {
+                ([], None) => {}
+                ([distance], Some(least)) => {
+                    assert_eq!(distance.metres.to_bits(), least.to_bits());
+                    assert_eq!(distance.field, "p");
+                    let place = metres.iter().position(|it| *it == least).unwrap();
+                    assert_eq!(distance.value as usize, place);
+                }
+                other => panic!("{other:?} of {id}"),
+            }
+            let value = least.map(|metres| match nth % 3 {
+                1 => (metres / 250_000.0).floor() * 250_000.0,
+                _ => metres,
+            });
+            assert_eq!(hit.sort[0].as_f64(), value, "{key}");
+            if let Some((before, doc)) = last {
+                let order = match (before, value) {
+                    (Some(a), Some(b)) if nth % 2 == 0 => a.total_cmp(&b),
+                    (Some(a), Some(b)) => b.total_cmp(&a),
+                    (Some(_), None) => std::cmp::Ordering::Less,
+                    (None, Some(_)) => std::cmp::Ordering::Greater,
+                    (None, None) => std::cmp::Ordering::Equal,
+                };
+                assert!(order.then(doc.cmp(&hit.doc)).is_lt(), "{key}");
+            }
+            last = Some((value, hit.doc));
+        }
+        // Page by page the same.
+        let all = Query::All;
+        let mut after = None;
+        for chunk in page.hits.chunks(97).take(3) {
+            let search = searcher.search(&all).sort([key.clone()]).limit(97);
+            let search = after.into_iter().fold(search, |search, after| search.after(after));
+            let found = search.run().unwrap().hits;
+            assert!(found.iter().map(|it| it.doc).eq(chunk.iter().map(|it| it.doc)), "{key}");
+            after = found.last().and_then(|hit| hit.cursor());
+        }
+    }
+}
+
+#[test]
+fn areas_and_orders_are_those_of_a_scan_on_segments_with_deletes_and_after_merges() {
+    let mut random = Random(2026);
+    let index = Index::in_memory(schema());
+    let (mut writer, mut naive) = (index.writer().unwrap(), Naive::new());
+    let mut next = 0;
+    // A large segment with points in most documents, one in which few have any, and some with several each.
+    for (n, shape) in [(2_300, 0), (1_100, 1), (700, 2), (1, 0), (1_024, 3)] {
+        for _ in 0..n {
+            let n_points = match shape {
+                0 => u64::from(random.below(20) > 0),
+                1 => u64::from(random.below(90) == 0),
+                2 => random.below(4),
+                _ => 1,
+            };
+            let points: Vec<_> = (0..n_points).map(|_| random.point()).collect();
+            add(&mut writer, next, &points);
+            naive.push((next, points));
+            next += 1;
+        }
+        writer.commit().unwrap();
+    }
+    let searcher = index.searcher().unwrap();
+    check(&searcher, &naive, &mut random, 120);
+    check_order(&searcher, &naive, &mut random, 6);
+    // Some are deleted, some are replaced by others.
+    let mut kept = Naive::new();
+    for (id, points) in naive {
+        match random.below(10) {
+            0 | 1 => writer.delete_key(id).unwrap(),
+            2 => {
+                let points: Vec<_> = (0..random.below(3)).map(|_| random.point()).collect();
+                add(&mut writer, id, &points);
+                kept.push((id, points));
+            }
+            _ => kept.push((id, points)),
+        }
+    }
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    check(&searcher, &kept, &mut random, 80);
+    check_order(&searcher, &kept, &mut random, 3);
+    writer.merge_to(1).unwrap();
+    drop(writer);
+    let searcher = index.searcher().unwrap();
+    assert_eq!(searcher.explain(&Query::All).unwrap().segments.len(), 1);
+    check(&searcher, &kept, &mut random, 80);
+    check_order(&searcher, &kept, &mut random, 3);
+    index.inspect().unwrap().verify(|error| panic!("{error}"));
+}
