@@ -7,7 +7,9 @@
 use crate::bitmap::{self, Container, ContainerBuf, Kernel};
 use crate::document::Document;
 use crate::error::Result;
+use crate::format::points::{Points, PointsWriter};
 use crate::format::terms::TermInfo;
+use crate::geo::{BoundArea, Distance, GeoArea, GeoCounts, GeoPoint, UnitPoint};
 use crate::index::Index;
 use crate::plan::cost::GALLOP_MEASURED;
 use crate::plan::{CostModel, Costs};
@@ -24,6 +26,8 @@ const RUNS_MIN: u32 = 15;
 /// Numbers of a vector, and vectors, of which 6 MB do not fit into the nearest caches.
 const DIMS: usize = 384;
 const N_VECTORS: usize = 4_096;
+/// Points, of which 500 kB fit into no nearest cache.
+const N_POINTS: usize = 65_536;
 /// Pairs of containers that are gone through: too many for the nearest cache, as in a query.
 const PAIRS: usize = 24;
 /// Documents of the index that lists and dictionaries are measured on; each has a word of its own, and shares others.
@@ -48,6 +52,7 @@ pub fn calibrate() -> Result<Costs> {
     let mut model = CostModel::BUILT_IN;
     kernels(&mut model);
     vectors(&mut model);
+    points(&mut model)?;
     let index = index()?;
     let searcher = index.searcher()?;
     dictionary(&searcher, &mut model)?;
@@ -181,6 +186,31 @@ fn vectors(model: &mut CostModel) {
     });
 }
 
+/// Compares points anywhere with a circle, whose formula some of them need.
+fn points(model: &mut CostModel) -> Result<()> {
+    let mut random = Random(0x9E0);
+    let (mut writer, mut bytes) = (PointsWriter::new(), vec![]);
+    for _ in 0..N_POINTS {
+        let [x, y] = [(); 2].map(|()| random.next() as u32);
+        writer.add([UnitPoint { x, y }], &mut bytes);
+    }
+    writer.finish(&mut bytes);
+    let points = Points::open(&bytes[..])?;
+    let radius = Distance::from_metres(2_000_000.0)?;
+    let area = BoundArea::new(&GeoArea::circle(radius, GeoPoint::new(10.0, 20.0)?));
+    model.point_ns = least(N_POINTS, || {
+        let mut counts = GeoCounts::default();
+        for nth in 0..points.n_blocks() {
+            let block = points.block(nth, points.head(nth)?)?;
+            for place in 0..block.n_docs() {
+                black_box(block.points(place).any(|point| area.contains(point, &mut counts)));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
 /// An index of words that are in one, in a few, and in all documents.
 fn index() -> Result<Index> {
     let index = Index::in_memory(Schema::builder().text("text").build()?);
@@ -276,7 +306,7 @@ mod tests {
         let built_in: Vec<_> = Costs::default().iter().collect();
         let measured = costs.iter().zip(built_in).filter(|(ours, built_in)| ours.1 != built_in.1);
         let measured: Vec<_> = measured.map(|(ours, _)| ours.0).collect();
-        assert!(measured.len() >= 13, "{measured:?}");
+        assert!(measured.len() >= 14, "{measured:?}");
         // A documents' worth of decoding takes less than looking a word up, on any machine.
         assert!(costs.model.varint_ns < costs.model.lookup_ns, "{costs:?}");
         // Work on a container takes more than a step of it, and work in memory more than work that stays out of it.

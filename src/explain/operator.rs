@@ -94,7 +94,7 @@ mod tests {
         let words = glossary().into_iter().filter(|entry| entry.kind == WordKind::Operator);
         let words: Vec<_> = words.map(|entry| entry.word).collect();
         let operators: HashSet<_> = words.iter().map(|word| ExplainOperator::from(*word)).collect();
-        assert_eq!((words.len(), operators.len()), (22, 22), "{operators:?}");
+        assert_eq!((words.len(), operators.len()), (23, 23), "{operators:?}");
         for (operator, word) in words.iter().map(|word| (ExplainOperator::from(*word), word)) {
             assert!(!matches!(operator, ExplainOperator::Other(_)), "{operator}");
             assert_eq!(operator.name(), *word);

@@ -19,7 +19,7 @@
 //!
 //! let paris = GeoPoint::new(48.8566, 2.3522)?;
 //! let reims: GeoPoint = "49.255,4.154".parse()?;
-//! assert_eq!(paris.distance(reims).round(), 138_845.0);
+//! assert_eq!(paris.distance(reims).round(), 138_563.0);
 //! let around = GeoArea::circle("140km".parse::<Distance>()?, paris);
 //! assert_eq!(around.to_string(), "140km OF 48.8566,2.3522");
 //! # Ok::<(), treepie::Error>(())

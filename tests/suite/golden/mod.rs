@@ -58,6 +58,7 @@ fn schema() -> Schema {
         .field(Field::new("m", FieldKind::I64).column(false))
         .field(Field::new("d", FieldKind::Date))
         .vector("v", VectorParams::new(2, Metric::L2))
+        .point("p")
         .key("id")
         .default_fields(["t"])
         .build()
@@ -92,6 +93,9 @@ fn document(n: u32) -> Document {
     }
     if n.is_multiple_of(2) {
         document.push("v", [(n % 101) as f32, (n % 7) as f32]);
+    }
+    if !n.is_multiple_of(5) {
+        document.push("p", format!("{},{}", n % 61, n % 151));
     }
     if !n.is_multiple_of(3) {
         document.push("d", format!("2024-{:02}-{:02}", n % 12 + 1, n % 28 + 1));

@@ -105,6 +105,7 @@ pub(super) fn groups() -> Vec<Group> {
         group("ranked", "The best by score.", ranked()),
         group("sorted", "The first in the order of fields, and groups of hits.", sorted()),
         group("vectors", "Neighbours of vectors, and what filters them.", vectors()),
+        group("places", "Points in areas, alone and beside other conditions.", places()),
         group("facets", "What is counted beside the hits.", facets()),
     ]
 }
@@ -121,6 +122,18 @@ fn vectors() -> Vec<Question> {
     let mut questions = both(&[COUNT, BEST], &texts);
     questions.extend(both(&[FUSED], &["by500 by7", "k:k7"]));
     questions
+}
+
+fn places() -> Vec<Question> {
+    let texts = [
+        "p:WITHIN [500km OF 30,70]",
+        "p:WITHIN [BOX -1,-1 70,160]",
+        "p:WITHIN [1km OF -80,0]",
+        "by50 AND p:WITHIN [500km TO 3000km OF 30,70] AND NOT k:k9",
+        "by500 OR p:WITHIN [500km OF 30,70]",
+        "p:DISJOINT [2000km OF 30,70]",
+    ];
+    both(&[COUNT, BEST], &texts)
 }
 
 fn leaves() -> Vec<Question> {

@@ -522,7 +522,7 @@ mod tests {
         assert_eq!(flat(&text).unwrap().split(' ').count(), 100);
         let keys: Vec<_> = (0..50).map(|n| format!("\"k{n}\":1")).collect();
         let record = format!("{{{0},\"o\":{{{0}}}}}", keys.join(","));
-        let leaves = object(&record, Place::of_line(1), false, &[]).unwrap();
+        let leaves = object(&record, Place::of_line(1), false, Whole::default()).unwrap();
         let paths: std::collections::HashSet<_> = leaves.iter().map(|leaf| &leaf.path).collect();
         assert_eq!((leaves.len(), paths.len()), (101, 101));
     }

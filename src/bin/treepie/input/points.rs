@@ -137,7 +137,7 @@ fn of_object(object: &Map<String, Value>) -> Result<GeoPoint, Wrong> {
             _ => Err(Wrong::new(expected, shown())),
         };
     }
-    let mut of = |names: &[&str]| {
+    let of = |names: &[&str]| {
         let mut found = names.iter().filter_map(|name| object.get(*name));
         match (found.next(), found.next()) {
             (Some(value), None) => match value {

@@ -642,7 +642,7 @@ mod tests {
     #[test]
     fn mistakes_and_what_is_not_built_are_told_with_their_line() {
         for (text, words) in [
-            ("[fields.a]\ntype = \"geo\"", "type \"geo\" is not built yet (line 2)"),
+            ("[fields.a]\ntype = \"geo\"", "places are fields of the type point"),
             ("[fields.a]\ntype = \"decimal\"", "'scale', the digits behind the point"),
             ("[fields.a]\ntype = \"decimal\"\nscale = 19", "0 to 18 for 'scale', found 19"),
             ("[fields.a]\ntype = \"i64\"\nscale = 1", "in decimal fields only"),
