@@ -55,12 +55,12 @@ fn points_come_from_objects_arrays_and_cells_and_are_asked_for() {
     let metres = found["hits"][1]["distances"]["location"]["metres"].as_f64().unwrap();
     assert_eq!(metres.round(), 138_563.0);
     assert!(found["hits"][3].get("distances").is_none());
-    let plan = dir.ok(&["explain", "t.tp", circle, "--analyze", "--doc", "2"]);
+    let plan = dir.run(&["explain", "t.tp", circle, "--analyze", "--doc", "2"]).stdout;
     assert!(
         plan.contains("GeoScan") && plan.contains("392.6 km away, at most 140 wanted"),
         "{plan}"
     );
-    let why = dir.ok(&["explain", "t.tp", "location:WITHIN [5km OF 49,4]", "--why-empty"]);
+    let why = dir.run(&["explain", "t.tp", "location:WITHIN [5km OF 49,4]", "--why-empty"]).stdout;
     assert!(why.contains("nothing within 5 km; the nearest is 30.5"), "{why}");
 }
 
