@@ -61,7 +61,7 @@ fn points_come_from_objects_arrays_and_cells_and_are_asked_for() {
         "{plan}"
     );
     let why = dir.run(&["explain", "t.tp", "location:WITHIN [5km OF 49,4]", "--why-empty"]).stdout;
-    assert!(why.contains("nothing within 5 km; the nearest is 30.5"), "{why}");
+    assert!(why.contains("nothing within 5 km; the nearest is 30.49 km away"), "{why}");
 }
 
 #[test]
