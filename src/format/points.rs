@@ -491,19 +491,24 @@ impl PointsBlock<'_> {
         self.n_docs
     }
 
+    /// Bytes that say which documents have points.
+    fn places(&self) -> &[u8] {
+        self.bytes.get(..self.xs_at).unwrap_or_default()
+    }
+
     /// Numbers of the points of the document in this place of the block.
     #[inline]
     pub(crate) fn numbers(&self, place: u32) -> Range<u32> {
         match self.head.encoding {
             Encoding::Full => place..place + 1,
             Encoding::Gaps => {
-                let bits = &self.bytes[..self.xs_at];
+                let bits = self.places();
                 let (byte, bit) = ((place / u8::BITS) as usize, place % u8::BITS);
                 let own = bits.get(byte).copied().unwrap_or(0);
                 if own >> bit & 1 == 0 {
                     return 0..0;
                 }
-                let (words, rest) = bits[..byte].as_chunks();
+                let (words, rest) = bits.get(..byte).unwrap_or_default().as_chunks();
                 let words = words.iter().map(|word| u64::from_le_bytes(*word).count_ones());
                 let rest = rest.iter().map(|byte| byte.count_ones());
                 let below = (own & ((1 << bit) - 1)).count_ones();
@@ -511,7 +516,7 @@ impl PointsBlock<'_> {
                 nth..nth + 1
             }
             Encoding::Sparse => {
-                let places = self.bytes[..self.xs_at].as_chunks::<PLACE_LEN>().0;
+                let places = self.places().as_chunks::<PLACE_LEN>().0;
                 let found =
                     places.binary_search_by_key(&place, |at| u16::from_le_bytes(*at).into());
                 found.map_or(0..0, |nth| nth as u32..nth as u32 + 1)

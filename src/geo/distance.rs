@@ -5,7 +5,7 @@ use super::{GeoPoint, UnitPoint};
 use std::f64::consts::PI;
 
 /// Radius of the sphere in metres: the mean radius of the Earth.
-pub const EARTH_RADIUS_M: f64 = 6_371_008.7714;
+pub const EARTH_RADIUS_M: f64 = 6_371_008.771_4;
 
 /// A point that distances are measured from.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,6 @@
 //! One field: its kind, its name, and what is kept of it.
 
-use super::{CoordinateOrder, DEFAULT_ANALYZER, POSITION_GAP_DEFAULT, VectorParams};
-use crate::geo::UnitPoint;
+use super::{CoordinateOrder, DEFAULT_ANALYZER, POINT_LEN, POSITION_GAP_DEFAULT, VectorParams};
 
 /// Prefix of the analyzer of a keyword field with a normalizer.
 pub(super) const NORMALIZER: &str = "keyword|";
@@ -174,7 +173,7 @@ impl FieldKind {
     pub(crate) fn row_len(self) -> Option<usize> {
         match self {
             FieldKind::Vector(params) => Some(params.row_len()),
-            FieldKind::Point { .. } => Some(UnitPoint::LEN),
+            FieldKind::Point { .. } => Some(POINT_LEN),
             _ => None,
         }
     }

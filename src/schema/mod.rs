@@ -21,6 +21,7 @@ pub use field::{Detail, Field, FieldKind};
 pub use order::ORDER_FIELDS_MAX;
 pub(crate) use order::OrderField;
 pub use point::CoordinateOrder;
+pub(crate) use point::POINT_LEN;
 pub use similarity::SIMILARITY_DOCS_MIN;
 pub use vector::{Metric, VECTOR_DIMS_MAX, VectorCodes, VectorParams, VectorValues};
 

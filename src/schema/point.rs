@@ -1,5 +1,8 @@
 //! Points of a field: the order of coordinates in arrays.
 
+/// Bytes of a point in a row: two numbers of 32 bits.
+pub(crate) const POINT_LEN: usize = 2 * size_of::<u32>();
+
 /// Order of the two numbers of an array that stands for a point.
 ///
 /// Both orders are common, so that a field takes arrays only if its schema says which it has.
