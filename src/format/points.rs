@@ -77,7 +77,10 @@ use super::column::{SLACK, pack, packed_len, unpack, width_of};
 use crate::bytes::{ByteReader, Bytes, Source};
 use crate::error::{Error, Result};
 use crate::geo::{UnitBounds, UnitPoint};
+use crate::schema::POINT_LEN;
 use std::ops::Range;
+
+const _: () = assert!(UnitPoint::LEN == POINT_LEN, "rows of points are as long as the schema says");
 
 /// Documents of a block.
 pub(crate) const BLOCK_DOCS: u32 = 1_024;

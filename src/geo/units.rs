@@ -4,7 +4,6 @@
 //! x, and both poles are exact. A unit is 9.3 mm of longitude at the equator, and 4.7 mm of latitude.
 
 use super::GeoPoint;
-use crate::schema::POINT_LEN;
 
 /// Units of longitude on a circle of latitude.
 pub(super) const X_UNITS: f64 = 4_294_967_296.0;
@@ -24,7 +23,7 @@ pub(crate) struct UnitPoint {
 
 impl UnitPoint {
     /// Bytes of a point in a row.
-    const LEN: usize = POINT_LEN;
+    pub(crate) const LEN: usize = 2 * size_of::<u32>();
 
     pub(crate) fn of(point: GeoPoint) -> Self {
         UnitPoint { x: x_of(point.lon()) as u32, y: y_of(point.lat()) }
