@@ -80,15 +80,15 @@ fn titles_are_indexed_found_counted_and_explained() {
 }
 
 #[test]
-fn a_type_of_places_in_general_is_refused_by_name() {
+fn what_is_announced_and_not_built_is_refused_by_name() {
     let dir = Dir::with_titles();
-    dir.write("schema.toml", "[fields.place]\ntype = \"geo\"\n");
-    dir.run(&["index", "n.tp", "titles.txt", "--schema", "schema.toml"]).fails_with(&[
-        "geo",
-        "places are fields of the type point",
-        "schema.toml",
-        "line 2",
-    ]);
+    for (kind, told) in
+        [("geo", "places are fields of the type point"), ("shape", "is not built yet")]
+    {
+        dir.write("schema.toml", format!("[fields.place]\ntype = \"{kind}\"\n"));
+        let run = dir.run(&["index", "n.tp", "titles.txt", "--schema", "schema.toml"]);
+        run.fails_with(&[kind, told, "schema.toml", "line 2"]);
+    }
 }
 
 #[test]

@@ -73,7 +73,7 @@ use super::{
     settings::{self, InputSettings},
     settings_file,
 };
-use crate::failure::read_text;
+use crate::failure::{not_yet, read_text};
 
 /// Reads a schema file, and what it says of how inputs are read.
 pub(crate) fn read(path: &Path) -> Result<(Schema, InputSettings), Error> {
@@ -393,6 +393,10 @@ impl File<'_> {
                 .expected(format!("one of the types {KINDS}"))
                 .found("'geo'")
                 .hint("places are fields of the type point")),
+            Some("shape") => {
+                let line = self.wrong(span).line().unwrap_or(1);
+                Err(not_yet("in the schema file, type \"shape\"").at_line(line))
+            }
             Some(other) => Err(self
                 .wrong(span)
                 .expected(format!("one of the types {KINDS}"))
@@ -643,6 +647,7 @@ mod tests {
     fn mistakes_and_what_is_not_built_are_told_with_their_line() {
         for (text, words) in [
             ("[fields.a]\ntype = \"geo\"", "places are fields of the type point"),
+            ("[fields.a]\ntype = \"shape\"", "type \"shape\" is not built yet (line 2)"),
             ("[fields.a]\ntype = \"decimal\"", "'scale', the digits behind the point"),
             ("[fields.a]\ntype = \"decimal\"\nscale = 19", "0 to 18 for 'scale', found 19"),
             ("[fields.a]\ntype = \"i64\"\nscale = 1", "in decimal fields only"),
@@ -692,7 +697,7 @@ mod tests {
             ("[fields.a]\ntype = \"keyword\"\nanalyzer = \"default\"", "in text fields only"),
             (
                 "[fields.a]\ntype = 3",
-                "ip, path or vector for 'type', found a value of type integer",
+                "ip, path, vector or point for 'type', found a value of type integer",
             ),
             ("[fields.a]\ntype = \"text\"\nposition_gap = -1", "0 to 65535 for 'position_gap'"),
             ("[fields.a]\ntype = \"text\"\nposition_gap = \"1\"", "a whole number for"),
