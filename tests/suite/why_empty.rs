@@ -292,9 +292,11 @@ fn its_json_is_as_documented() {
         "query": "+pariz +\"texas paris\"", "documents": 2, "matches": 0, "conflict": [0], "size": "smallest",
         "clauses": [
             {"clause": "pariz", "excludes": false, "matches": 0, "matches_without": 0, "reason": null,
-             "unknown": [{"field": "text", "term": "pariz", "similar": similar}], "phrases": []},
+             "unknown": [{"field": "text", "term": "pariz", "similar": similar}], "areas": [],
+             "phrases": []},
             {"clause": "\"texas paris\"", "excludes": false, "matches": 0, "matches_without": 0, "reason": null,
-             "unknown": [], "phrases": [{"phrase": "text:\"texas paris\"", "with_all_words": 1}]},
+             "unknown": [], "areas": [],
+             "phrases": [{"phrase": "text:\"texas paris\"", "with_all_words": 1}]},
         ],
     });
     assert_eq!(of, expected);
