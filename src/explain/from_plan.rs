@@ -18,7 +18,7 @@ use super::{
 use crate::error::Result;
 use crate::execution::SearchPlan;
 use crate::matching::{NodeProfile, Profile};
-use crate::nearest::{Choice, FoundNeighbors};
+use crate::nearest::Choice;
 use crate::phrase;
 use crate::plan::decision;
 use crate::plan::forced::Forced;
@@ -387,16 +387,7 @@ impl Explaining<'_, '_> {
 
     /// Returns the measurements of an operator in one segment.
     fn actual(&self, segment: usize, id: NodeId) -> Option<Actual> {
-        let profile = self.profile_of(id)?;
-        let mut actual = actual(profile.node(segment, id), self.plan.node(id));
-        if self.profile().is_none()
-            && let Some(found) = self.neighbors_found(id)
-        {
-            // Nothing has asked the operator for its documents, which are all there.
-            actual.documents = found.segments.get(segment).map_or(0, |found| found.len() as u64);
-            actual.complete = true;
-        }
-        Some(actual)
+        self.profile_of(id).map(|profile| actual(profile.node(segment, id), self.plan.node(id)))
     }
 
     /// Whether an operator was carried out, or will be; others only say what matches.
@@ -422,16 +413,9 @@ impl Explaining<'_, '_> {
 
     /// Returns the profile of an operator, where it was carried out.
     fn profile_of(&self, id: NodeId) -> Option<&Profile> {
-        let is_first = id.index() < self.plan.n_of_sets() || self.neighbors_found(id).is_some();
+        let is_of_set = id.index() < self.plan.n_of_sets();
         let run = self.run.filter(|_| !self.is_below_phrase(id));
-        run.and_then(|run| if is_first { Some(run.matching) } else { run.profile() })
-    }
-
-    /// Returns the neighbours that an operator found before all else, whatever the page carries out then.
-    fn neighbors_found(&self, id: NodeId) -> Option<&FoundNeighbors> {
-        let Operator::Nearest { leaf, .. } = &self.plan.node(id).operator else { return None };
-        let neighbors = self.plan.neighbors_of(*leaf).filter(|it| !it.is_taken)?;
-        neighbors.found.as_deref()
+        run.and_then(|run| if is_of_set { Some(run.matching) } else { run.profile() })
     }
 
     /// Returns the profile of the matching operators, where they were carried out.

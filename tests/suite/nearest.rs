@@ -3,11 +3,11 @@
 use crate::random::Random;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use treepie::explain::{ExplainOperator, ExplainTree};
+use treepie::explain::ExplainTree;
 use treepie::function::{Function, ScoreFunction};
 use treepie::query::{Query, QueryVector};
 use treepie::schema::{Metric, VectorParams, VectorValues};
-use treepie::search::{IdfScope, TotalMode};
+use treepie::search::IdfScope;
 use treepie::{
     DocId, Document, Field, FieldKind, Hit, Index, Schema, SearchBuilder, SearchRequest, Searcher,
     SortKey,
@@ -303,23 +303,12 @@ fn check(searcher: &Searcher, rows: &[Row], metric: Metric, asked: &Asked) {
     let tree = searcher.search(&query).limit(3).analyze().unwrap();
     let json = tree.to_json();
     assert_eq!(ExplainTree::from_json(&json).unwrap().to_json(), json);
-    check_counts_without_total(searcher, &query);
     let estimated = searcher.search(&query).limit(3).explain().unwrap();
     let bounds = &estimated.plan.estimate;
     assert!(bounds.lower <= bounds.documents && bounds.documents <= bounds.upper);
     let actual = tree.plan.actual.unwrap();
     assert!(actual.documents <= bounds.upper, "{query}");
     assert!(!actual.complete || bounds.lower <= actual.documents, "{query}");
-}
-
-/// Neighbours are found before all else, so that plans have what that took, whatever the page carries out.
-fn check_counts_without_total(searcher: &Searcher, query: &Query) {
-    let tree = searcher.search(query).limit(3).total(TotalMode::Unknown).analyze().unwrap();
-    let nearest = tree.plan.iter().filter(|node| node.operator == ExplainOperator::Nearest);
-    for node in nearest {
-        let actual = node.actual.as_ref().unwrap_or_else(|| panic!("{query}: no counts"));
-        assert!(actual.vectors.is_some() || searcher.n_docs() == 0, "{query}: {actual:?}");
-    }
 }
 
 /// Compares the similarities that hits have with those to the vectors that are asked about.
