@@ -180,11 +180,17 @@ def treepie(data, tool):
         print(f"    with vectors and documents {took['auto']:.2f} s, without graph {took['none']:.2f} s")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+def parser_of(description):
+    """Options of all scripts that search vectors for others."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("base", help="vectors, .npy or .fvecs")
     parser.add_argument("queries", help="vectors, .npy or .fvecs; or a number: so many are taken out of the base")
     parser.add_argument("--metric", choices=["cosine", "dot", "l2"], default="cosine")
+    return parser
+
+
+def main():
+    parser = parser_of(__doc__)
     parser.add_argument("--tool", default="treepie", help="the tool treepie")
     parser.add_argument("--peers", default="treepie,hnswlib,usearch,faiss,faiss-sq8")
     args = parser.parse_args()

@@ -4,7 +4,6 @@
 See ../README.md. The expected recall of a plan is compared with the mean over all queries, whose truth is a comparison with all
 vectors. Expected distances are compared with those of each query: the q-error is how many times one is the other.
 """
-import argparse
 import json
 import os
 import statistics
@@ -14,7 +13,7 @@ import tempfile
 import numpy as np
 
 from cells import node_of
-from compare import read, write
+from compare import parser_of, read, write
 
 K = 10
 RECALLS = [0.8, 0.9, 0.95, 0.97, 0.99]
@@ -46,10 +45,7 @@ def plan_of(tool, to, query, effort):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("base", help="vectors, .npy or .fvecs")
-    parser.add_argument("queries", help="vectors, .npy or .fvecs; or a number: so many are taken out of the base")
-    parser.add_argument("--metric", choices=["cosine", "dot", "l2"], default="cosine")
+    parser = parser_of(__doc__)
     parser.add_argument("--codes", default="i8,none", help="codes of the field, separated by commas")
     parser.add_argument("--plans", type=int, default=60, help="queries whose plans are looked at")
     parser.add_argument("--tool", default="treepie", help="the tool treepie")
