@@ -9,7 +9,7 @@ use crate::format::graph::codes::Code;
 use crate::format::graph::curve::{StoredCurve, StoredPoint};
 use crate::format::graph::upper::LevelParts;
 use crate::graph::bit_code::BitCodes;
-use crate::graph::build::{Tuning, build};
+use crate::graph::build::{Tuning, arrange, build};
 use crate::graph::code::{Codes, Measures};
 use crate::graph::curve::{CURVE_SAMPLES, CurvePoint, curve};
 use crate::graph::distinct::RowCodes;
@@ -103,11 +103,12 @@ impl<'m> GraphBuffer<'m> {
     /// Builds the graph and writes it behind the vectors, if there are enough different ones.
     pub(super) fn write(self, field: FieldId, builder: &mut SegmentBuilder) -> Result<()> {
         let GraphBuffer { params, nodes_min, codes, means } = self;
-        let (codes, of_rows) = codes.finish()?;
+        let (codes, mut of_rows) = codes.finish()?;
         if codes.len() < nodes_min as usize {
             return Ok(());
         }
-        let (codes, room) = (Arc::new(codes), means.room(of_rows.len()));
+        let room = means.room(of_rows.len());
+        let codes = Arc::new(arrange(&Arc::new(codes), &mut of_rows, means.pool, &room)?);
         let graph = Arc::new(build(&codes, &Tuning::DEFAULT, means.pool, &room)?);
         let bits = match params.codes {
             VectorCodes::B1 => Some(Arc::new(BitCodes::of(&codes, &graph, means.pool, &room)?)),

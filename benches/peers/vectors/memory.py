@@ -8,6 +8,7 @@ indexed with several vectors a document.
 """
 import argparse
 import base64
+import contextlib
 import os
 import resource
 import shutil
@@ -21,6 +22,8 @@ import numpy as np
 BATCH = 10_000
 CLUSTERS = 2_000
 ROUTES = ["build", "merge", "many"]
+# Control groups of memory, of version 1; making one needs rights that root has.
+GROUPS = "/sys/fs/cgroup/memory"
 
 
 def rows(path, wanted, dims, to):
@@ -58,6 +61,14 @@ def write_many(vectors, of_doc, to):
             docs.write('{"n": %d, "v": ["%s"]}\n' % (first // of_doc, '", "'.join(coded)))
 
 
+def let_go(*paths):
+    """Takes the pages of files out of the page cache."""
+    for path in paths:
+        with open(path, "rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
 def anonymous(pid):
     """Bytes of anonymous memory; 0 for a process that is gone."""
     try:
@@ -67,10 +78,31 @@ def anonymous(pid):
         return 0
 
 
-def run(command):
+@contextlib.contextmanager
+def control_group(limit):
+    """A control group whose anonymous memory and page cache together have at most so many bytes; none without a limit."""
+    if limit is None:
+        yield None
+        return
+    group = f"{GROUPS}/treepie-{os.getpid()}"
+    os.mkdir(group)
+    try:
+        with open(f"{group}/memory.limit_in_bytes", "w") as file:
+            file.write(str(limit))
+        yield group
+    finally:
+        os.rmdir(group)
+
+
+def run(command, group=None):
     """Peak of anonymous memory, seconds, and seconds of processors."""
+
+    def enter():
+        with open(f"{group}/cgroup.procs", "w") as procs:
+            procs.write(str(os.getpid()))
+
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    process, peak = subprocess.Popen(command), 0
+    process, peak = subprocess.Popen(command, preexec_fn=enter if group else None), 0
     while process.poll() is None:
         peak = max(peak, anonymous(process.pid))
         time.sleep(0.02)
@@ -91,6 +123,7 @@ def main():
     parser.add_argument("--metric", choices=["cosine", "dot", "l2"], default="cosine")
     parser.add_argument("--memory", default="64MiB,16MiB,1GiB", help="budgets, separated by commas")
     parser.add_argument("--routes", default=",".join(ROUTES), help="some of " + ", ".join(ROUTES))
+    parser.add_argument("--held", type=int, help="MiB that memory and page cache of a build or merge have together")
     parser.add_argument("--threads", default="1")
     parser.add_argument("--tool", default="treepie", help="the tool treepie")
     args = parser.parse_args()
@@ -132,7 +165,11 @@ def main():
                 else:
                     shutil.copytree(path("segments"), to)
                     command = [args.tool, "merge", to, "--quiet", "--memory", memory, "--threads", args.threads]
-                peak, took, cpu = run(command)
+                with control_group(args.held << 20 if args.held else None) as group:
+                    # Pages that writing the files has left in the cache count for no group: they are let go of.
+                    if group:
+                        let_go(vectors.filename, path("docs.jsonl"))
+                    peak, took, cpu = run(command, group)
                 files = sum(os.path.getsize(os.path.join(to, name)) for name in os.listdir(to))
                 shutil.rmtree(to)
                 print(
