@@ -157,7 +157,7 @@ impl<'s> SearchContext<'_, 's> {
         }
         let Some((first, _)) = segments.first() else { return Ok(vec![]) };
         let metric = first.schema().get(spec.field).kind.vector().map(|params| params.metric);
-        let found = find(spec, &segments, &filter, &[])?;
+        let found = find(spec, &segments, &filter, &[], false)?;
         let mut scores = HashMap::new();
         for ((_, base), neighbors) in segments.iter().zip(&found.segments) {
             for neighbor in neighbors {

@@ -210,6 +210,7 @@ impl Bytes<'_> {
                 compared: of.number(),
                 rescored: of.number(),
                 proved_out: of.number(),
+                blocks: of.number(),
                 hops: of.number(),
                 distances: of.number(),
                 switched: of.number(),

@@ -250,6 +250,7 @@ mod tests {
                 proved_out: number(),
                 hops: number(),
                 distances: number(),
+                blocks: number(),
                 switched: number(),
                 exhausted: number(),
                 nearest: number(),

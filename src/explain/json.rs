@@ -171,8 +171,8 @@ json_objects! {
     ContainerCounts { must array, must bitmap, must run, must skipped, }
     TermCounts { must visited, must expanded, must cut, }
     VectorCounts {
-        must candidates, must compared, full rescored, full proved_out, full hops, full distances, full switched,
-        full exhausted, told ended, full nearest, full recalled,
+        must candidates, must compared, full rescored, full proved_out, full hops, full distances, full blocks,
+        full switched, full exhausted, told ended, full nearest, full recalled,
     }
     GeoCounts { must boxes_tested, must boxes_settled, must points_tested, must points_by_formula, }
     PositionCounts { must candidates, must positions, }

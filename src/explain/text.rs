@@ -231,6 +231,7 @@ impl Page<'_> {
             if counts.hops > 0 {
                 let hops = number_of(counts.hops, "hop");
                 parts.push(plain(number_of(counts.distances, "code") + " in " + &hops));
+                parts.extend((counts.blocks > 0).then(|| plain(number_of(counts.blocks, "block"))));
                 let (rescored, out) = (grouped(counts.rescored), grouped(counts.proved_out));
                 parts.push(plain(format!("{rescored} rescored, {out} proved out")));
             }

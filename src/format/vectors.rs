@@ -197,15 +197,20 @@ impl<'s, S: Source<'s>> Vectors<S> {
 
     /// Some rows back to back.
     pub(crate) fn rows(&self, ordinals: Range<u32>) -> Result<Bytes<'s>> {
+        self.rows.bytes(self.range(ordinals))
+    }
+
+    /// Bytes of some rows.
+    #[inline]
+    pub(crate) fn range(&self, ordinals: Range<u32>) -> Range<u64> {
         let at = |ordinal: u32| HEAD_LEN + u64::from(ordinal) * self.row_len;
-        self.rows.bytes(at(ordinals.start)..at(ordinals.end))
+        at(ordinals.start)..at(ordinals.end)
     }
 
     /// Says that a row will be asked for soon.
     #[inline]
     pub(crate) fn prefetch(&self, ordinal: u32) {
-        let at = HEAD_LEN + u64::from(ordinal) * self.row_len;
-        self.rows.prefetch(at..at + self.row_len);
+        self.rows.prefetch(self.range(ordinal..ordinal + 1));
     }
 
     /// The documents of some rows, 4 bytes each.

@@ -50,6 +50,15 @@ impl Seen {
         (n_nodes.div_ceil(WORD_NODES) * size_of::<Word>()) as u64
     }
 
+    /// Nodes that were seen, ascending.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = u32> {
+        let of_walk = (0..).zip(&self.words).filter(|(_, word)| word.walk == self.walk);
+        of_walk.flat_map(|(nth, word)| {
+            let bits = (0..WORD_NODES as u32).filter(|bit| word.nodes & 1 << bit != 0);
+            bits.map(move |bit| nth * WORD_NODES as u32 + bit)
+        })
+    }
+
     /// Whether a node was seen.
     #[inline]
     pub(super) fn contains(&self, node: u32) -> bool {
@@ -73,6 +82,7 @@ mod tests {
                 assert!(seen.insert(node) && !seen.insert(node), "{node} of {n_nodes}");
             }
         }
+        assert_eq!(seen.nodes().collect::<Vec<_>>(), [0, 1, 2]);
         assert!(!seen.insert(u32::MAX));
         seen.walk = u32::MAX;
         seen.begin(1_000);

@@ -88,6 +88,8 @@ pub(crate) struct Scratch {
     links: Vec<u32>,
     /// Distances of those of the links that are compared.
     distances: Vec<f32>,
+    /// Nodes that were gone on from.
+    gone_on: Vec<u32>,
     /// Nodes that a walk among some may go on from, the nearest on top.
     open: BinaryHeap<Reverse<u64>>,
     /// Nodes that are not wanted, and such ones whose neighbours were looked at.
@@ -99,6 +101,16 @@ impl Scratch {
     /// Nodes that the last walk kept with their distances, the nearest first. Of nodes of equal distance the lower first.
     pub(crate) fn nearest(&self) -> impl ExactSizeIterator<Item = (u32, f32)> {
         self.kept.iter().map(|kept| (kept.key as u32, distance_of(kept.key)))
+    }
+
+    /// Nodes that the last walk compared or, among some, asked about.
+    pub(crate) fn seen(&self) -> impl Iterator<Item = u32> {
+        self.seen.nodes()
+    }
+
+    /// Nodes that the last walk has gone on from.
+    pub(crate) fn gone_on(&self) -> &[u32] {
+        &self.gone_on
     }
 
     /// Bytes of what walks over so many nodes need.
@@ -155,6 +167,7 @@ pub(crate) fn walk(
 ) -> Result<Counts> {
     let mut counts = Counts::default();
     scratch.kept.clear();
+    scratch.gone_on.clear();
     scratch.seen.begin(nodes.n_nodes());
     scratch.links.clear();
     scratch.links.extend_from_slice(entries);
@@ -168,6 +181,7 @@ pub(crate) fn walk(
         kept.is_open = false;
         let node = kept.key as u32;
         counts.hops += 1;
+        scratch.gone_on.push(node);
         budget::work(ns::LINKS_WALKED)?;
         scratch.links.clear();
         nodes.links(node, &mut scratch.links)?;
@@ -210,6 +224,7 @@ pub(crate) fn walk_among(
 ) -> Result<(Counts, Ended)> {
     let mut counts = Counts::default();
     scratch.kept.clear();
+    scratch.gone_on.clear();
     scratch.open.clear();
     for seen in [&mut scratch.seen, &mut scratch.unwanted, &mut scratch.passed] {
         seen.begin(nodes.n_nodes());
@@ -226,6 +241,7 @@ pub(crate) fn walk_among(
             return Ok((counts, Ended::Spent));
         }
         counts.hops += 1;
+        scratch.gone_on.push(key as u32);
         budget::work(ns::LINKS_WALKED)?;
         scratch.links.clear();
         nodes.links(key as u32, &mut scratch.links)?;

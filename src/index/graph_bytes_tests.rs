@@ -1,10 +1,12 @@
 //! Bytes of graphs: neither threads, memory, instructions nor merges show.
 
-use super::graph_tests::{Case, DIMS, built_at_once, one_thread};
+use super::graph_tests::{Case, DIMS, Random, built_at_once, counts, one_thread};
 use crate::bytes::Source;
-use crate::format::envelope::SectionKind;
+use crate::explain::VectorCounts;
+use crate::format::envelope::{BLOCK_SHIFT, SectionKind};
 use crate::ids::FieldId;
 use crate::index::Index;
+use crate::query::Query;
 use crate::schema::{Metric, Schema, VectorCodes, VectorParams, VectorValues};
 use crate::segment::snapshot::Snapshot;
 use crate::simd::each_step;
@@ -77,4 +79,35 @@ fn threads_memory_instructions_and_merges_do_not_show() {
         n_kinds += 1;
     }
     assert!(n_kinds >= 6, "{n_kinds} kinds of vectors");
+}
+
+/// Blocks of a section that reads at random places come to, each once.
+fn blocks_at_random(bytes: u64, reads: u64) -> f64 {
+    let blocks = bytes.div_ceil(1 << BLOCK_SHIFT) as f64;
+    blocks * (1.0 - (1.0 - 1.0 / blocks).powf(reads as f64))
+}
+
+/// Documents come in an order that says nothing of their vectors: nodes in this order would lie at random places.
+#[test]
+fn nodes_that_are_near_lie_in_few_blocks() {
+    for codes in [VectorCodes::I8, VectorCodes::B1] {
+        let params = VectorParams::new(DIMS as u16, Metric::L2).codes(codes);
+        let case = Case::of(params, false, 20_000, 1, one_thread);
+        let sections = sections(&case.storage);
+        let len_of = |wanted| sections.iter().find(|(kind, _)| *kind == wanted).unwrap().1.len();
+        let [of_codes, of_links, of_vectors] =
+            [SectionKind::CODES, SectionKind::LINKS, SectionKind::VECTORS].map(len_of);
+        let (searcher, mut random) = (case.index.searcher().unwrap(), Random(9));
+        let (mut all, mut in_order_of_documents) = (VectorCounts::default(), 0.0);
+        for _ in 0..20 {
+            let query = Query::nearest("walked", &random.vector()[..], 10).ef(40);
+            let own = counts(&searcher.search(&query).analyze().unwrap().plan).unwrap();
+            in_order_of_documents += blocks_at_random(of_codes as u64, own.distances)
+                + blocks_at_random(of_links as u64, own.hops)
+                + blocks_at_random(of_vectors as u64, own.rescored);
+            all += own;
+        }
+        let share = all.blocks as f64 / in_order_of_documents;
+        assert!(all.blocks > 0 && share <= 0.75, "{share:.3}: {all:?}");
+    }
 }

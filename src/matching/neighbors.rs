@@ -27,7 +27,8 @@ impl Execution<'_> {
         let segments: Vec<_> =
             self.plan.segments.iter().map(|part| (part.segment, part.base)).collect();
         let NeighborsPlan { spec, leaf, ways, .. } = &self.plan.neighbors[nth];
-        let (leaf, found) = (*leaf, Arc::new(find(spec, &segments, &filter, ways)?));
+        let (leaf, found) =
+            (*leaf, Arc::new(find(spec, &segments, &filter, ways, self.profile.timed)?));
         self.put_neighbors(nth, &found)?;
         let took = started.map_or(0, |started| started.elapsed().as_nanos() as u64);
         self.note_neighbors(leaf, &found.counts, took);
@@ -85,7 +86,8 @@ impl Execution<'_> {
             let segments = self.plan.segments.iter().map(|part| (part.segment, part.base));
             let segments: Vec<_> = segments.collect();
             let NeighborsPlan { spec, leaf, .. } = &self.plan.neighbors[nth];
-            let exact = find(spec, &segments, &filter, &vec![Choice::default(); segments.len()])?;
+            let ways = vec![Choice::default(); segments.len()];
+            let exact = find(spec, &segments, &filter, &ways, false)?;
             measured.push((*leaf, found.recalled_of(&exact)));
         }
         self.profile = profile;

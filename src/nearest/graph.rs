@@ -5,12 +5,14 @@
 //! has, no other is nearer, as far as the bounds of codes hold, and the vectors of these are not read.
 
 use super::best::NearestSoFar;
+use super::blocks::Blocks;
 use super::neighbor::Neighbor;
 use super::target::{Target, WalkTarget};
 use super::ways::{Choice, Way};
 use crate::budget::{self, ns};
 use crate::doc_id_set::DocIdSet;
 use crate::error::Result;
+use crate::format::envelope::SectionKind;
 use crate::format::graph::codes::CodeRows;
 use crate::format::graph::links::Links;
 use crate::format::graph::nodes::Nodes as NodeRows;
@@ -42,6 +44,7 @@ pub(super) struct Among<'a, 's> {
     /// A document that is not found.
     left_out: Option<u32>,
     at_hand: AtHand<'s>,
+    counts_blocks: bool,
 }
 
 /// Sections all bytes of which were checked before. Whatever is wrong there is told by those of the graph, which say where.
@@ -54,7 +57,7 @@ struct AtHand<'s> {
 }
 
 /// Outcome of walks.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Walked {
     pub(super) counts: Counts,
     pub(super) ended: Ended,
@@ -65,6 +68,8 @@ pub(super) struct Walked {
     pub(super) compared: u64,
     /// Nodes whose vectors were not, as none of them can be among the nearest.
     pub(super) proved_out: u64,
+    /// Blocks that were read, if they are counted.
+    pub(super) blocks: Blocks,
 }
 
 /// A node that a walk kept.
@@ -89,6 +94,7 @@ impl<'a, 's> Among<'a, 's> {
         (graph, vectors): (&'a FieldGraph<'s>, &'a Vectors<Section<'s>>),
         filter: &'a DocIdSet,
         left_out: Option<u32>,
+        counts_blocks: bool,
     ) -> Self {
         let at_hand = AtHand {
             codes: graph.codes.as_ref().and_then(|codes| codes.at_hand()),
@@ -97,7 +103,7 @@ impl<'a, 's> Among<'a, 's> {
             nodes: graph.nodes.at_hand(),
             docs: vectors.docs_at_hand(),
         };
-        Among { graph, vectors, filter, left_out, at_hand }
+        Among { graph, vectors, filter, left_out, at_hand, counts_blocks }
     }
 
     /// Walks to `k` documents or some more, of which those that are less similar than `least` may be left out; less than there are
@@ -125,11 +131,16 @@ impl<'a, 's> Among<'a, 's> {
         choice: &Choice,
     ) -> Result<Walked> {
         let (mut scratch, mut counts) = (SCRATCH.take(), Counts::default());
-        let (mut near, mut all_ended) = (vec![], Ended::Beam);
+        let mut blocks = Blocks::default();
         let walks = target.walked(self.graph.codes.as_ref())?;
+        let kept = (choice.ef as usize).min(self.graph.n_nodes() as usize);
+        let (mut near, mut all_ended) = (Vec::with_capacity(kept * walks.len()), Ended::Beam);
         for to in &walks {
             let mut nodes = NodesOf { among: self, to };
             let ended = self.walk_to(&mut nodes, choice, &mut counts, &mut scratch)?;
+            if self.counts_blocks {
+                self.note_blocks(&scratch, &mut blocks)?;
+            }
             for (node, distance) in scratch.nearest() {
                 near.push(Near { node, greatest: nodes.greatest(node, distance)?, distance });
             }
@@ -144,7 +155,7 @@ impl<'a, 's> Among<'a, 's> {
             near.retain(|near| known.insert(near.node));
         }
         let mut walked =
-            Walked { counts, ended: all_ended, found: None, compared: 0, proved_out: 0 };
+            Walked { counts, ended: all_ended, found: None, compared: 0, proved_out: 0, blocks };
         if walked.ended == Ended::Beam {
             self.compare(&near, target, (k, least), &mut walked)?;
         }
@@ -179,6 +190,23 @@ impl<'a, 's> Among<'a, 's> {
         Ok(ended)
     }
 
+    /// Takes note of the blocks that a walk over all nodes read.
+    fn note_blocks(&self, scratch: &Scratch, blocks: &mut Blocks) -> Result<()> {
+        for node in scratch.gone_on() {
+            blocks.note(SectionKind::LINKS, self.graph.links.range(*node)?);
+        }
+        for node in scratch.seen() {
+            match &self.graph.codes {
+                Some(codes) => blocks.note(SectionKind::CODES, codes.range(node)),
+                None => {
+                    let row = self.row(self.places(node)?.start)?;
+                    blocks.note(SectionKind::VECTORS, self.vectors.range(row..row + 1));
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn lets_all_through(&self) -> bool {
         matches!(self.filter, DocIdSet::Everything) && self.left_out.is_none()
     }
@@ -196,10 +224,11 @@ impl<'a, 's> Among<'a, 's> {
             n => upper.n_nodes(n - 1),
         };
         let mut places: Vec<u32> = (0..n_top.min(TOP_NODES as u32)).collect();
+        let mut compared = Vec::with_capacity(TOP_NODES);
         for level in (0..upper.n_levels()).rev() {
             let all = self.at_hand.upper.as_ref().and_then(|upper| upper.nodes_at_hand(level));
             let all = all.unwrap_or_default();
-            let mut of_level = NodesOfLevel { nodes, level, all, compared: vec![] };
+            let mut of_level = NodesOfLevel { nodes, level, all, compared: &mut compared };
             *counts += walk(&mut of_level, &places, ENTRIES, scratch)?;
             let mut found = vec![];
             for (place, _) in scratch.nearest() {
@@ -247,7 +276,7 @@ impl<'a, 's> Among<'a, 's> {
         (k, least): (usize, Option<f32>),
         walked: &mut Walked,
     ) -> Result<()> {
-        let (mut found, mut known) = (vec![], HashSet::new());
+        let (mut found, mut known) = (Vec::with_capacity(near.len()), HashSet::new());
         let mut nearest = NearestSoFar::new(k);
         let mut is_proved = false;
         for (nth, Near { node, greatest, .. }) in near.iter().enumerate() {
@@ -329,6 +358,9 @@ impl<'a, 's> Among<'a, 's> {
         }
         budget::work(ns_of_row * u64::from(to - from))?;
         walked.compared += u64::from(to - from);
+        if self.counts_blocks {
+            walked.blocks.note(SectionKind::VECTORS, self.vectors.range(from..to));
+        }
         let rows = self.vectors.rows(from..to)?;
         let similarities =
             rows.chunks_exact(self.vectors.row_len()).map(|row| target.similarity(row));
@@ -450,8 +482,8 @@ struct NodesOfLevel<'l, 'n, 'a, 's> {
     level: usize,
     /// All of them, if they are at hand.
     all: &'l [[u8; 4]],
-    /// Nodes that are compared.
-    compared: Vec<u32>,
+    /// Room for nodes that are compared.
+    compared: &'l mut Vec<u32>,
 }
 
 impl NodesOfLevel<'_, '_, '_, '_> {
@@ -486,14 +518,11 @@ impl Nodes for NodesOfLevel<'_, '_, '_, '_> {
     }
 
     fn distances(&mut self, places: &[u32], to: &mut Vec<f32>) -> Result<()> {
-        let mut compared = std::mem::take(&mut self.compared);
-        compared.clear();
+        self.compared.clear();
         for place in places {
-            compared.push(self.node(*place)?);
+            self.compared.push(self.node(*place)?);
         }
-        let told = self.nodes.distances(&compared, to);
-        self.compared = compared;
-        told
+        self.nodes.distances(self.compared, to)
     }
 
     fn prefetch(&mut self, places: &[u32]) {
@@ -505,6 +534,6 @@ impl Nodes for NodesOfLevel<'_, '_, '_, '_> {
                 Err(_) => return,
             }
         }
-        self.nodes.prefetch(&self.compared);
+        self.nodes.prefetch(self.compared);
     }
 }

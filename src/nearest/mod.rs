@@ -4,6 +4,7 @@
 //! neighbour that is kept.
 
 mod best;
+mod blocks;
 mod neighbor;
 mod graph;
 mod scan;
@@ -51,6 +52,10 @@ pub struct VectorCounts {
     pub hops: u64,
     /// Codes of nodes that were compared.
     pub distances: u64,
+    /// Blocks of 16 KiB that walks read; 0 unless the plan is measured.
+    ///
+    /// They are of links, codes and vectors; levels above the graph are left out.
+    pub blocks: u64,
     /// Segments in which a walk was given up, and all vectors compared.
     pub switched: u64,
     /// Segments of these in which a walk came to too few.
@@ -64,7 +69,7 @@ pub struct VectorCounts {
 }
 
 sums! {
-    VectorCounts: candidates, compared, rescored, proved_out, hops, distances, switched, exhausted, nearest, recalled;
+    VectorCounts: candidates, compared, rescored, proved_out, hops, distances, blocks, switched, exhausted, nearest, recalled;
 }
 
 impl VectorCounts {
@@ -92,6 +97,7 @@ impl VectorCounts {
         self.proved_out += walked.proved_out;
         self.hops += walked.counts.hops;
         self.distances += walked.counts.distances;
+        self.blocks += walked.blocks.count();
         self.switched += u64::from(walked.found.is_none());
         self.exhausted += u64::from(walked.found.is_none() && walked.ended != Ended::Spent);
     }
@@ -150,7 +156,8 @@ pub(crate) fn bounds(spec: &NeighborsSpec, filter: u64, n_without: u64) -> (u64,
     }
 }
 
-/// Finds neighbours among the documents of a filter, in segments with the number of the first document of each.
+/// Finds neighbours among the documents of a filter, in segments with the number of the first document of each; whether blocks
+/// are counted that walks read.
 ///
 /// # Errors
 ///
@@ -161,6 +168,7 @@ pub(crate) fn find(
     segments: &[(SegmentReader<'_>, u64)],
     filter: &[DocIdSet],
     ways: &[Choice],
+    counts_blocks: bool,
 ) -> Result<FoundNeighbors> {
     let Some((first, _)) = segments.first() else { return Ok(FoundNeighbors::default()) };
     let target = Target::of(spec, first.schema(), segments)?;
@@ -175,7 +183,7 @@ pub(crate) fn find(
             && let Some(graph) = segment.field(spec.field).graph(vectors.n_vectors())?
         {
             let filter = filter.to_test()?;
-            let among = Among::of((&graph, &vectors), &filter, left_out);
+            let among = Among::of((&graph, &vectors), &filter, left_out, counts_blocks);
             let walked = among.walk(&target, (k, best.least()), choice)?;
             counts.add_walk(&walked);
             if let Some(found) = walked.found {

@@ -58,7 +58,7 @@ impl Target {
             }
         };
         for numbers in &vectors {
-            check_vector(params, numbers.iter().copied())
+            check_vector(params, numbers)
                 .map_err(|wrong| doing().expected(wrong.expected).found(wrong.found))?;
         }
         let vectors = vectors.into_iter().map(|it| Prepared::of(params, it)).collect();

@@ -196,7 +196,10 @@ impl Sizes {
         let exact = self.exact(let_through, figures);
         // Nodes have one vector each, and documents may have several.
         let wanted = k as f32 * self.of_document();
-        let Some(ef) = ef_for(curve, wanted, effort) else { return exact };
+        // Documents with several vectors may be kept more than once.
+        let least = if self.n_vectors > self.n_docs { wanted * 1.5 + 8.0 } else { wanted };
+        let ef = ef_for(curve, wanted, effort).map(|ef| ef.max(least).ceil());
+        let Some(ef) = ef else { return exact };
         let at = point_at(curve, ef);
         let share = (let_through as f32 / self.n_docs.max(1) as f32).clamp(f32::MIN_POSITIVE, 1.0);
         let cost = |way| {
@@ -280,7 +283,7 @@ fn ef_for(curve: &StoredCurve, wanted: f32, effort: Effort) -> Option<f32> {
             ef * times
         }
     };
-    Some(ef.max(wanted * 1.5 + 8.0).ceil())
+    Some(ef.max(wanted).ceil())
 }
 
 /// The number at `x` on the line through two points.
@@ -347,7 +350,7 @@ mod tests {
     #[test]
     fn walks_are_as_large_as_the_recall_that_is_wanted() {
         let ef = |recall| ef_for(&curve(), 10.0, Effort::Recall(recall));
-        assert_eq!(ef(0.5), Some(23.0), "no fewer than are compared in the end");
+        assert_eq!(ef(0.5), Some(10.0), "no fewer than are wanted");
         assert_eq!(
             ef(0.95),
             Some(145.0),

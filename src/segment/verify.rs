@@ -452,7 +452,7 @@ fn check_rows<'s, S: Source<'s>>(
             return Err(vectors.damage(ordinal, found).expected("no more bits than numbers"));
         }
         let numbers = value::numbers_of_row(params, row);
-        value::check_vector(params, numbers.into_iter()).map_err(|wrong| {
+        value::check_vector(params, &numbers).map_err(|wrong| {
             vectors
                 .damage(ordinal, format!("{} of document {doc}", wrong.found))
                 .expected(wrong.expected)

@@ -20,13 +20,13 @@ pub(crate) fn append_vector(
     let kind = FieldKind::Vector(params);
     let refused = |found| NotTaken { expected: typed::takes(kind).into(), found };
     let Value::Vector(numbers) = value else { return Err(refused(typed::shown(value))) };
-    check_vector(params, numbers.iter().copied())?;
+    check_vector(params, numbers)?;
     row.reserve(params.row_len());
     let start = row.len();
     append_numbers(params.values, numbers, row)?;
     if params.values == VectorValues::F16 {
         // Rounding may leave nothing of a direction.
-        check_vector(params, numbers_of_row(params, &row[start..]).into_iter())?;
+        check_vector(params, &numbers_of_row(params, &row[start..]))?;
     }
     Ok(())
 }
@@ -88,18 +88,17 @@ pub(crate) fn bits_of(numbers: &[f32]) -> Option<Vec<u8>> {
 const LANES: usize = 8;
 
 /// Refuses a vector that a field cannot have, or be asked for.
-pub(crate) fn check_vector(
-    params: VectorParams,
-    numbers: impl ExactSizeIterator<Item = f32> + Clone,
-) -> Result<(), NotTaken> {
+pub(crate) fn check_vector(params: VectorParams, numbers: &[f32]) -> Result<(), NotTaken> {
     let n_numbers = numbers.len();
     if n_numbers != usize::from(params.dims) {
         let expected = typed::takes(FieldKind::Vector(params)).into();
         return Err(NotTaken { expected, found: format!("one of {n_numbers}") });
     }
     let mut squares = [0.0; LANES];
-    for (nth, number) in numbers.clone().enumerate() {
-        squares[nth % LANES] += f64::from(number) * f64::from(number);
+    for some in numbers.chunks(LANES) {
+        for (sum, number) in squares.iter_mut().zip(some) {
+            *sum += f64::from(*number) * f64::from(*number);
+        }
     }
     let square: f64 = squares.iter().sum();
     // No square of a finite number of 32 bits is infinite in 64, and no sum of a few thousand.

@@ -98,12 +98,13 @@ pub(super) fn of_nodes(left: &ExplainNode, right: &ExplainNode) -> Vec<Change> {
         };
         changes.text("ended", ended(l.complete, l.stopped), ended(r.complete, r.stopped));
         type Known = fn(&Actual) -> Option<u64>;
-        let counts: [(_, Known); 8] = [
+        let counts: [(_, Known); 9] = [
             ("terms_visited", |it| Some(it.terms?.visited)),
             ("terms_expanded", |it| Some(it.terms?.expanded)),
             ("vectors_compared", |it| Some(it.vectors?.compared)),
             ("vectors_rescored", |it| Some(it.vectors?.rescored)),
             ("vectors_proved_out", |it| Some(it.vectors?.proved_out)),
+            ("vectors_blocks", |it| Some(it.vectors?.blocks)),
             ("points_tested", |it| Some(it.geo?.points_tested)),
             ("positions", |it| Some(it.positions?.positions)),
             ("documents_scored", |it| Some(it.ranking.as_ref()?.documents_scored)),

@@ -167,8 +167,9 @@ impl<'s, S: Source<'s>> Codes<S> {
         Some(CodeRows { rows, row_len: self.row_len as usize })
     }
 
+    /// Bytes of the row of a node.
     #[inline]
-    fn range(&self, node: u32) -> std::ops::Range<u64> {
+    pub(crate) fn range(&self, node: u32) -> std::ops::Range<u64> {
         let at = self.start + u64::from(node) * self.row_len;
         at..at + self.row_len
     }

@@ -154,7 +154,7 @@ impl<'s, S: Source<'s>> Links<S> {
 
     /// Bytes of the links of a node.
     #[inline]
-    fn range(&self, node: u32) -> Result<Range<u64>> {
+    pub(crate) fn range(&self, node: u32) -> Result<Range<u64>> {
         let group = u64::from(node / PLACED) * GROUP_LEN;
         let start = self.at.bytes(group..group + START_LEN)?;
         let start = array_at(&start, 0).map_or(0, u64::from_le_bytes);

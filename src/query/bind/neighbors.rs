@@ -119,8 +119,7 @@ impl Binder<'_> {
         match vector {
             QueryVector::Parameter(name) => return Err(unbound(name, place)),
             QueryVector::Numbers(numbers) => {
-                let numbers = numbers.as_slice().iter().copied();
-                check_vector(params, numbers).map_err(|wrong| {
+                check_vector(params, numbers.as_slice()).map_err(|wrong| {
                     located(in_text, doing().expected(wrong.expected).found(wrong.found))
                 })?
             }
