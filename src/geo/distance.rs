@@ -1,7 +1,7 @@
 //! The formula of distances: what it is for one center, and metres of it.
 
 use super::units::{X_UNITS, Y_UNITS};
-use super::{GeoPoint, UnitPoint};
+use super::{GeoPoint, UnitBounds, UnitPoint};
 use std::f64::consts::PI;
 
 /// Radius of the sphere in metres: the mean radius of the Earth.
@@ -11,13 +11,22 @@ pub const EARTH_RADIUS_M: f64 = 6_371_008.771_4;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Center {
     pub(crate) point: UnitPoint,
-    cos_lat: f64,
+    pub(super) cos_lat: f64,
+    sin_lat: f64,
 }
+
+/// Quarter of a circle of latitude in units.
+const QUARTER_TURN: u32 = 1 << 30;
+/// Units of latitude from a pole within which cosines have fewer than twelve digits that are right.
+const NEAR_POLE: u32 = 1 << 21;
 
 impl Center {
     pub(crate) fn of(point: GeoPoint) -> Self {
-        let point = UnitPoint::of(point);
-        Center { point, cos_lat: cos_lat(point.y) }
+        Self::at(UnitPoint::of(point))
+    }
+
+    fn at(point: UnitPoint) -> Self {
+        Center { point, cos_lat: cos_lat(point.y), sin_lat: libm::sin(lat_radians(point.y)) }
     }
 
     /// The square of the sine of half the angle to another point, which grows with the distance.
@@ -29,6 +38,63 @@ impl Center {
         let sin_lat = libm::sin(dy as f64 * (PI / (2.0 * Y_UNITS)));
         let sin_lon = libm::sin(f64::from(dx) * (PI / X_UNITS));
         sin_lat * sin_lat + self.cos_lat * cos_lat(other.y) * (sin_lon * sin_lon)
+    }
+
+    /// A haversine that no point of a box is nearer than.
+    pub(crate) fn nearest_haversine(&self, bounds: &UnitBounds) -> f64 {
+        let UnitBounds { least, greatest } = bounds;
+        let at = |x: u32, y: u32| self.haversine(UnitPoint { x, y });
+        let (to_west, to_east) = (
+            self.point.x.wrapping_sub(least.x).cast_signed().unsigned_abs(),
+            self.point.x.wrapping_sub(greatest.x).cast_signed().unsigned_abs(),
+        );
+        if (least.x..=greatest.x).contains(&self.point.x) {
+            let y = self.point.y.clamp(least.y, greatest.y);
+            return self.less(at(self.point.x, y), bounds);
+        }
+        let (x, dx) = if to_west <= to_east { (least.x, to_west) } else { (greatest.x, to_east) };
+        // The nearest point of the meridian.
+        let lon = f64::from(dx) * (2.0 * PI / X_UNITS);
+        let foot = libm::atan2(self.sin_lat, self.cos_lat * libm::cos(lon));
+        let foot = foot * (Y_UNITS / PI) + Y_UNITS / 2.0;
+        let is_inside = f64::from(least.y) < foot && foot < f64::from(greatest.y);
+        let nearest = match is_inside {
+            true => at(x, foot.floor() as u32).min(at(x, foot.ceil() as u32)),
+            false if dx > QUARTER_TURN => at(x, least.y).min(at(x, greatest.y)),
+            false if foot <= f64::from(least.y) => at(x, least.y),
+            false => at(x, greatest.y),
+        };
+        self.less(nearest, bounds)
+    }
+
+    /// A haversine that no point of a box is farther than.
+    pub(crate) fn farthest_haversine(&self, bounds: &UnitBounds) -> f64 {
+        let UnitBounds { least, greatest } = bounds;
+        let [west, east] =
+            [least, greatest].map(|corner| corner.x.wrapping_sub(self.point.x).cast_signed());
+        let farthest = west.unsigned_abs().max(east.unsigned_abs());
+        // Up to a quarter away, corners are the farthest.
+        if farthest <= QUARTER_TURN && west <= east {
+            let x = if west.unsigned_abs() == farthest { least.x } else { greatest.x };
+            let of_corner = |y| self.haversine(UnitPoint { x, y });
+            let farthest = of_corner(least.y).max(of_corner(greatest.y));
+            return farthest + (farthest - self.less(farthest, bounds));
+        }
+        1.0 - self.opposite().nearest_haversine(bounds) + 1e-15
+    }
+
+    /// The opposite side of the globe.
+    pub(crate) fn opposite(&self) -> Self {
+        let UnitPoint { x, y } = self.point;
+        let point = UnitPoint { x: x.wrapping_add(1 << 31), y: u32::MAX - y };
+        Center { point, cos_lat: self.cos_lat, sin_lat: -self.sin_lat }
+    }
+
+    /// Somewhat less than a haversine, by more than it may be off for points of a box.
+    fn less(&self, haversine: f64, UnitBounds { least, greatest }: &UnitBounds) -> f64 {
+        let is_polar = least.y < NEAR_POLE || greatest.y > u32::MAX - NEAR_POLE;
+        let of_pole = if is_polar { self.cos_lat * 4e-16 } else { 0.0 };
+        haversine - haversine * 1e-12 - of_pole
     }
 
     /// Metres to another point.
@@ -58,7 +124,7 @@ pub(super) fn lat_radians(y: u32) -> f64 {
 }
 
 /// The cosine of a latitude; 0 at the poles, where all longitudes are one point.
-fn cos_lat(y: u32) -> f64 {
+pub(super) fn cos_lat(y: u32) -> f64 {
     match y {
         0 | u32::MAX => 0.0,
         y => libm::cos(lat_radians(y)),
@@ -128,7 +194,7 @@ mod tests {
                 true => UnitPoint { x: x.wrapping_add(to_x >> 20), y: y.saturating_add(to_y >> 20) },
                 false => UnitPoint { x: to_x, y: to_y },
             };
-            let center = Center { point: a, cos_lat: cos_lat(a.y) };
+            let center = Center::at(a);
             let (own, other) = (center.metres(b), metres_by_vectors(a, b));
             let is_opposite = other > PI * EARTH_RADIUS_M - 200.0;
             prop_assert!((own - other).abs() < if is_opposite { 0.3 } else { 0.001 }, "{own} {other}");

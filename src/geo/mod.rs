@@ -32,8 +32,10 @@ mod distance;
 mod length;
 mod no_geo;
 mod point;
+mod ring;
 mod text;
 mod units;
+mod wrapped_box;
 
 pub use area::{GeoArea, GeoRelation};
 pub(crate) use bound::{BoundArea, BoxRelation};

@@ -23,6 +23,7 @@ impl<'s> Leaf<'s> {
             // Whoever has a point has one there.
             BoxRelation::Inside => Ok(Leaf::of_presence(points.n_with(), n_docs)),
             BoxRelation::Crosses => {
+                area.prepare(points.n_points());
                 let (span, source) = expected(&points, area)?;
                 if span.upper == 0 {
                     return Ok(Leaf::ABSENT);
