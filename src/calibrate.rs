@@ -7,6 +7,9 @@
 use crate::bitmap::{self, Container, ContainerBuf, Kernel};
 use crate::document::Document;
 use crate::error::Result;
+use crate::expansion::DocSet;
+use crate::format::boxes::Boxes;
+use crate::format::pages::{Pages, PagesWriter};
 use crate::format::points::{Points, PointsWriter};
 use crate::format::terms::TermInfo;
 use crate::geo::{BoundArea, Distance, GeoArea, GeoCounts, GeoPoint, UnitPoint};
@@ -206,6 +209,45 @@ fn points(model: &mut CostModel) -> Result<()> {
                 black_box(block.points(place).any(|point| area.contains(point, &mut counts)));
             }
         }
+        Ok(())
+    })?;
+    pages(model, &points, &area)
+}
+
+/// Goes through pages of the same points: by their documents, and comparing them.
+fn pages(model: &mut CostModel, points: &Points<&[u8]>, area: &BoundArea) -> Result<()> {
+    let mut sorted = vec![];
+    points.for_each(
+        |_| true,
+        |doc, points| {
+            sorted.extend(points.iter().map(|point| (point.to_code(), doc)));
+            Ok(())
+        },
+    )?;
+    sorted.sort_unstable();
+    let (mut writer, mut bytes, mut boxes) = (PagesWriter::new(), vec![], vec![]);
+    sorted.into_iter().for_each(|(code, doc)| writer.add(code, doc, &mut bytes));
+    writer.finish(&mut bytes).finish(&mut boxes);
+    let (pages, boxes) = (Pages::open(&bytes[..]), Boxes::open(&boxes[..])?);
+    let mut set = DocSet::default();
+    model.page_doc_ns = least(N_POINTS, || {
+        set.reset(N_POINTS as u32)?;
+        for nth in 0..boxes.n_pages() {
+            pages.page(boxes.page(nth)?)?.for_each_doc(|doc| {
+                set.add_doc(doc);
+            });
+        }
+        black_box(&set);
+        Ok(())
+    })?;
+    area.prepare(N_POINTS as u64);
+    model.page_point_ns = least(N_POINTS, || {
+        let (mut counts, mut n) = (GeoCounts::default(), 0);
+        for nth in 0..boxes.n_pages() {
+            let page = pages.page(boxes.page(nth)?)?;
+            page.for_each(|it| n += u32::from(area.contains(it.point, &mut counts)));
+        }
+        black_box(n);
         Ok(())
     })?;
     Ok(())

@@ -44,6 +44,10 @@ pub(crate) const VALUE_COMPARED: u64 = 3;
 pub(crate) const COLUMN_BLOCK: u64 = 40;
 /// Comparing the box of a block of points with an area.
 pub(crate) const POINTS_BOX: u64 = 30;
+/// Adding the documents of a page of points.
+pub(crate) const PAGE_ADDED: u64 = 2_000;
+/// Comparing the points of a page with an area.
+pub(crate) const PAGE_COMPARED: u64 = 5_000;
 /// Comparing the points of a document with an area.
 pub(crate) const POINT_TESTED: u64 = 30;
 /// Reading a vector, beside its numbers.

@@ -134,7 +134,7 @@ impl DocSet {
 
     /// Adds a document; whether it is one of the segment.
     #[inline]
-    fn add_doc(&mut self, doc: u32) -> bool {
+    pub(crate) fn add_doc(&mut self, doc: u32) -> bool {
         let (key, low) = ((doc >> 16) as usize, doc as u16);
         let Some(bits) = self.windows.get_mut(key).filter(|_| doc < self.n_docs) else {
             return false;

@@ -221,6 +221,8 @@ impl Bytes<'_> {
             geo: self.maybe(|of| GeoCounts {
                 boxes_tested: of.number(),
                 boxes_settled: of.number(),
+                pages_inside: of.number(),
+                pages_border: of.number(),
                 points_tested: of.number(),
                 points_by_formula: of.number(),
             }),

@@ -259,6 +259,8 @@ mod tests {
             geo: Some(GeoCounts {
                 boxes_tested: number(),
                 boxes_settled: number(),
+                pages_inside: number(),
+                pages_border: number(),
                 points_tested: number(),
                 points_by_formula: number(),
             }),

@@ -614,7 +614,10 @@ fn postings(postings: &Postings<'_>, takes_smallest: bool) -> String {
             let kind = if values.column.plain().is_some() { "numbers" } else { "blocks" };
             format!("{kind} of the column compared")
         }
-        Postings::Points(_) => "points of the documents compared".into(),
+        Postings::Points(scan) => match scan.by_pages() {
+            Some(_) => "pages of points".into(),
+            None => "points of the documents compared".into(),
+        },
         Postings::Long(_) | Postings::LongUnread(_) | Postings::PresenceUnread => {
             "roaring containers".into()
         }

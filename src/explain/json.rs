@@ -174,7 +174,10 @@ json_objects! {
         must candidates, must compared, full rescored, full proved_out, full hops, full distances, full blocks,
         full switched, full exhausted, told ended, full nearest, full recalled,
     }
-    GeoCounts { must boxes_tested, must boxes_settled, must points_tested, must points_by_formula, }
+    GeoCounts {
+        must boxes_tested, must boxes_settled, full pages_inside, full pages_border, must points_tested,
+        must points_by_formula,
+    }
     PositionCounts { must candidates, must positions, }
     RankingCounts {
         must documents_scored, some postings, must blocks, must blocks_skipped, must windows, must windows_skipped,

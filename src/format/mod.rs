@@ -46,7 +46,7 @@
 //! | incompatible 16 | manifests | never to be used: it stood for columns of another form before any release |
 //! | incompatible 32 | manifests | a field keeps a column (the module `column`) |
 //! | incompatible 32768 | manifests | the schema has a field of vectors (the module `vectors`) |
-//! | incompatible 65536 | manifests | the schema has a field of points (the module `points`) |
+//! | incompatible 65536 | manifests | the schema has a field of points (the module `points`; its `pages` and `boxes` need no bit, as all they say is there, too) |
 //! | incompatible 1 | images | names take up to 64 bytes |
 //! | incompatible 1 | segments | ranked lists say from which code on codes tell parts apart (the module `ranked`) |
 //! | incompatible 2 | segments | ranked lists take less: flags 4, 8 and 16 (the module `ranked`) |
@@ -60,6 +60,7 @@
     clippy::unwrap_used
 )]
 
+pub(crate) mod boxes;
 pub(crate) mod changed;
 pub(crate) mod column;
 pub(crate) mod cumulative;
@@ -74,6 +75,7 @@ pub(crate) mod lengths;
 pub(crate) mod manifest;
 pub(crate) mod occurrences;
 pub(crate) mod offsets;
+pub(crate) mod pages;
 pub(crate) mod points;
 pub(crate) mod postings;
 pub(crate) mod ranked;

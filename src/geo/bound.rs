@@ -3,7 +3,7 @@
 use super::length::{length_text, lengths_apart};
 use super::ring::Ring;
 use super::wrapped_box::WrappedBox;
-use super::{GeoArea, GeoCounts, UnitBounds, UnitPoint};
+use super::{BoxRelation, GeoArea, GeoCounts, UnitBounds, UnitPoint};
 
 /// An area that points are compared with.
 ///
@@ -21,15 +21,6 @@ enum Shape {
     /// All of that box.
     Box,
     Ring(Ring),
-}
-
-/// Place of the points of a box in relation to an area.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BoxRelation {
-    Outside,
-    Inside,
-    /// Each point must be asked.
-    Crosses,
 }
 
 impl BoundArea {

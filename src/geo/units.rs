@@ -98,6 +98,15 @@ impl UnitBounds {
     }
 }
 
+/// Place of the points of a box in relation to an area.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BoxRelation {
+    Outside,
+    Inside,
+    /// Each point must be asked.
+    Crosses,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

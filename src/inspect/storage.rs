@@ -191,6 +191,13 @@ fn add_field(segment: SegmentReader<'_>, field: FieldId, report: &mut StorageRep
     if let Some(points) = segment.field(field).points()? {
         let bytes = section_len(segment, Some(field), SectionKind::POINTS);
         report.add(Some(name), SectionKind::POINTS.name(), bytes, points.n_points());
+        let n_pages = segment.field(field).pages(points.n_points())?.map(|it| it.boxes.n_pages());
+        for kind in
+            [SectionKind::PAGES, SectionKind::BOXES].into_iter().filter(|_| n_pages.is_some())
+        {
+            let bytes = section_len(segment, Some(field), kind);
+            report.add(Some(name), kind.name(), bytes, n_pages.unwrap_or(0).into());
+        }
     }
     if let Some(column) = segment.field(field).column()? {
         let bytes = section_len(segment, Some(field), SectionKind::COLUMN);

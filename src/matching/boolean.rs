@@ -533,10 +533,10 @@ impl<'e, 's> Evaluation<'e, 's> {
         })
     }
 
-    /// The points that a leaf compares in this segment.
+    /// The points that a leaf compares by document in this segment.
     fn points(&self, leaf: LeafId) -> Option<&'e PointsScan<'s>> {
         match &self.part.leaves[leaf.index()].postings {
-            Postings::Points(scan) => Some(scan),
+            Postings::Points(scan) if scan.by_pages().is_none() => Some(scan),
             _ => None,
         }
     }

@@ -1,11 +1,15 @@
 //! The sets that the leaves of a plan read in one segment, window by window.
 
+use super::points::{self, ReadArea};
 use crate::bitmap::{Container, ContainerKind};
 use crate::budget;
 use crate::bytes::Bytes;
 use crate::error::{Error, Result};
 use crate::expansion::{DocSet, Expansion, TermCounts};
+use crate::plan::covered::Covered;
+use crate::plan::in_window::FEW_ON_PAGES;
 use crate::plan::leaf::{self, Leaf, Postings};
+use crate::plan::points_scan::PointsScan;
 use crate::plan::{LeafId, LeafKey, SegmentPlan};
 use crate::recycle::recycled;
 use std::ops::Range;
@@ -23,7 +27,9 @@ pub(super) struct Lists<'s> {
     /// The documents of patterns.
     pub(super) expanded: Vec<Expanded>,
     opened: bool,
-    /// The pattern whose terms are being united, or at which that stopped.
+    /// Work of reading the pages of areas.
+    pub(super) areas: Vec<ReadArea>,
+    /// The pattern whose terms are being united, or the area whose pages are read, or at which that stopped.
     pub(super) opening: Option<LeafId>,
 }
 
@@ -32,7 +38,8 @@ pub(super) struct Lists<'s> {
 pub(super) struct Expanded {
     pub(super) leaf: LeafId,
     pub(super) docs: DocSet,
-    pub(super) walked: TermCounts,
+    /// Terms of a pattern; none for an area.
+    pub(super) walked: Option<TermCounts>,
     /// Time that uniting them took, if that was measured.
     pub(super) took: Duration,
 }
@@ -45,6 +52,8 @@ struct Cursor<'s> {
     groups: Range<usize>,
     /// The window found last in the documents of a pattern.
     window: u32,
+    /// Whether its documents are in `expanded`, as those of a pattern.
+    is_united: bool,
     /// The container at hand, where it had to be copied out of a file.
     held: Bytes<'s>,
 }
@@ -70,14 +79,26 @@ pub(super) enum Fetched<'s> {
     Expanded { nth: usize, key: u32 },
 }
 
+/// Every document of a window, if it has any.
+fn every_document(part: &SegmentPlan<'_>, key: u32) -> Option<(u32, u32)> {
+    let len = part.window_len(key);
+    (len > 0).then_some((key, len))
+}
+
 impl<'s> Lists<'s> {
     /// None open yet of so many, with the memory of others.
     pub(super) fn new(n_leaves: usize, memory: Lists<'static>) -> Self {
-        let Lists { cursors, groups, lows, expanded, opened, opening } = memory;
-        let cursor = || Cursor { place: 0, groups: 0..0, window: 0, held: Bytes::Mapped(&[]) };
+        let Lists { cursors, groups, lows, expanded, areas, opened, opening } = memory;
+        let cursor = || Cursor {
+            place: 0,
+            groups: 0..0,
+            window: 0,
+            is_united: false,
+            held: Bytes::Mapped(&[]),
+        };
         let mut cursors = recycled(cursors);
         cursors.resize_with(n_leaves, cursor);
-        Lists { cursors, groups, lows, expanded, opened, opening }
+        Lists { cursors, groups, lows, expanded, areas, opened, opening }
     }
 
     /// Closes all and keeps their memory, in `doc_sets` that of the documents of patterns.
@@ -85,14 +106,15 @@ impl<'s> Lists<'s> {
         let held: usize = self.expanded.iter().map(|expanded| expanded.docs.bytes()).sum();
         budget::release(held as u64);
         self.forget(doc_sets);
-        let Lists { cursors, groups, lows, expanded, .. } = self;
+        let Lists { cursors, groups, lows, expanded, areas, .. } = self;
         let cursors = recycled(cursors);
-        Lists { cursors, groups, lows, expanded, opened: false, opening: None }
+        Lists { cursors, groups, lows, expanded, areas, opened: false, opening: None }
     }
 
     fn forget(&mut self, doc_sets: &mut Vec<DocSet>) {
         self.groups.clear();
         self.lows.clear();
+        self.areas.clear();
         doc_sets.extend(std::iter::from_fn(|| self.expanded.pop()).map(|it| it.docs));
     }
 
@@ -108,6 +130,7 @@ impl<'s> Lists<'s> {
     ) -> Result<()> {
         // Whoever opens them again has nothing to unite.
         self.expanded.iter_mut().for_each(|expanded| expanded.took = Duration::ZERO);
+        self.areas.iter_mut().for_each(|area| area.took = Duration::ZERO);
         if !self.opened {
             // Also what was left where this ended in an error.
             self.forget(doc_sets);
@@ -146,9 +169,19 @@ impl<'s> Lists<'s> {
                         };
                         // Also where that failed, so that the memory is not lost.
                         let took = started.map_or(Duration::ZERO, |started| started.elapsed());
+                        let walked = Some(walked);
                         self.expanded.push(Expanded { leaf, docs, walked, took });
                         united?;
                         self.opening = None;
+                    }
+                    (Postings::Points(scan), _) => {
+                        if let Some(covered) = scan.by_pages() {
+                            let leaf = LeafId(at as u32);
+                            self.opening = Some(leaf);
+                            self.read_pages(leaf, (scan, covered), part.n_docs, doc_sets, timed)
+                                .map_err(|error| error.in_file(part.segment.file().path()))?;
+                            self.opening = None;
+                        }
                     }
                     _ => {}
                 }
@@ -160,6 +193,41 @@ impl<'s> Lists<'s> {
         }
         self.rewind();
         Ok(())
+    }
+
+    /// Reads the documents of the pages that an area covers: few are sorted, of many each is a bit.
+    fn read_pages(
+        &mut self,
+        leaf: LeafId,
+        (scan, covered): (&PointsScan<'s>, &Covered<'s>),
+        n_docs: u32,
+        doc_sets: &mut Vec<DocSet>,
+        timed: bool,
+    ) -> Result<()> {
+        let started = timed.then(Instant::now);
+        let mut read = ReadArea::of(leaf);
+        let done = if scan.span.upper <= FEW_ON_PAGES {
+            let mut docs = Vec::with_capacity(scan.span.upper as usize);
+            let all =
+                points::for_each_doc((scan, covered), n_docs, &mut read, |doc| docs.push(doc));
+            docs.sort_unstable();
+            docs.dedup();
+            self.add_docs(&docs);
+            all
+        } else {
+            let mut docs = doc_sets.pop().unwrap_or_default();
+            docs.reset(n_docs)?;
+            let all = points::for_each_doc((scan, covered), n_docs, &mut read, |doc| {
+                docs.add_doc(doc);
+            });
+            let (walked, took) = (None, Duration::ZERO);
+            self.expanded.push(Expanded { leaf, docs, walked, took });
+            self.cursors[leaf.index()].is_united = true;
+            all
+        };
+        read.took = started.map_or(Duration::ZERO, |started| started.elapsed());
+        self.areas.push(read);
+        done
     }
 
     /// Puts documents, which ascend, into a leaf that has none yet, of lists that are open.
@@ -208,12 +276,11 @@ impl<'s> Lists<'s> {
         key: u32,
     ) -> Option<(u32, u32)> {
         let cursor = &mut self.cursors[leaf.index()];
-        match &part.leaves[leaf.index()].postings {
+        let postings = &part.leaves[leaf.index()].postings;
+        match postings {
             // Also where values of all documents are compared.
-            Postings::Everything | Postings::Column(_) | Postings::Points(_) => {
-                let len = part.window_len(key);
-                (len > 0).then_some((key, len))
-            }
+            Postings::Everything | Postings::Column(_) => every_document(part, key),
+            Postings::Points(scan) if scan.by_pages().is_none() => every_document(part, key),
             Postings::Long(list) => {
                 cursor.place = leaf::seek(list, cursor.place, key);
                 if cursor.place >= list.n_containers() {
@@ -222,7 +289,9 @@ impl<'s> Lists<'s> {
                 let nth = cursor.place;
                 Some((u32::from(list.key(nth)), list.container_cardinality(nth)))
             }
-            Postings::Terms(_) => {
+            Postings::Terms(_) | Postings::Points(_)
+                if cursor.is_united || matches!(postings, Postings::Terms(_)) =>
+            {
                 let docs = &self.expanded[cursor.place].docs;
                 let next = docs.next_window(key)?;
                 cursor.window = next;
@@ -246,7 +315,8 @@ impl<'s> Lists<'s> {
         leaf: LeafId,
     ) -> Result<(Fetched<'s>, Option<(ContainerKind, usize)>)> {
         let cursor = &mut self.cursors[leaf.index()];
-        match &part.leaves[leaf.index()].postings {
+        let postings = &part.leaves[leaf.index()].postings;
+        match postings {
             Postings::Long(list) => {
                 let nth = cursor.place;
                 let payload = list.payload(nth)?;
@@ -262,7 +332,9 @@ impl<'s> Lists<'s> {
                 };
                 Ok((fetched, Some((kind, len))))
             }
-            Postings::Terms(_) => {
+            Postings::Terms(_) | Postings::Points(_)
+                if cursor.is_united || matches!(postings, Postings::Terms(_)) =>
+            {
                 Ok((Fetched::Expanded { nth: cursor.place, key: cursor.window }, None))
             }
             _ => {

@@ -34,7 +34,7 @@ use crate::ids::DocId;
 use crate::phrase::PhraseWorkspace;
 use crate::plan::estimate::Estimate;
 use crate::plan::leaf::Postings;
-use crate::plan::{CountWay, Goal, LeafKey, Node, NodeId, Pair, Plan, PlanScratch, Total};
+use crate::plan::{CountWay, Goal, LeafId, LeafKey, Node, NodeId, Pair, Plan, PlanScratch, Total};
 use crate::recycle::recycled;
 pub(crate) use blocks::{Places, for_each_block, for_each_block_of, for_each_few_or_block};
 use boolean::{Chunk, Evaluation, Want, Workspace};
@@ -43,6 +43,7 @@ use lists::{Expanded, Lists};
 pub(crate) use lookup::{leaf_has, phrase_has};
 pub(crate) use numbers::for_each_number;
 use phrases::{Phrases, PhrasesMemory};
+use points::ReadArea;
 pub use profile::ContainerCounts;
 pub(crate) use profile::{NodeProfile, Profile};
 use std::ops::Range;
@@ -335,6 +336,7 @@ impl<'s> Execution<'s> {
             },
             CountWay::Pair(pair) => return self.count_pair(at, pair, total),
             CountWay::Phrase => return self.count_phrase(at, total),
+            CountWay::Area(leaf) => return self.count_area(at, leaf, total),
             CountWay::ByWindow => Want::Count,
             CountWay::Written => Want::Documents,
         };
@@ -362,6 +364,27 @@ impl<'s> Execution<'s> {
         };
         *slot = Some(shared);
         done
+    }
+
+    /// Adds the documents of an area in a segment to `total`: pages that are in it are not read.
+    fn count_area(&mut self, at: usize, leaf: LeafId, total: &mut u64) -> Result<()> {
+        let started = self.profile.timed.then(Instant::now);
+        let part = &self.plan.segments[at];
+        let Postings::Points(scan) = &part.leaves[leaf.index()].postings else { return Ok(()) };
+        let Some(covered) = scan.by_pages() else { return Ok(()) };
+        let mut read = ReadArea::of(leaf);
+        let n_found = points::count((scan, covered), part.n_docs, &mut read)
+            .map_err(|error| error.in_file(part.segment.file().path()));
+        let root = self.plan.root();
+        let node = &mut self.profile.segment_mut(at).nodes[root.index()];
+        node.geo = Some(read.counts);
+        node.bytes_read += read.bytes_read;
+        node.time_ns += started.map_or(0, |started| started.elapsed().as_nanos() as u64);
+        node.stopped |= n_found.as_ref().is_err_and(budget::is_stop);
+        let n_found = n_found?;
+        self.profile.segment_mut(at).nodes[root.index()].documents_out += n_found;
+        *total += n_found;
+        Ok(())
     }
 
     /// Counts the matches of a segment, if that is known without opening a list.
@@ -503,8 +526,16 @@ impl<'s> Execution<'s> {
         for Expanded { leaf, docs, walked, took } in &self.lists[at].expanded {
             let of_leaf = |node: &Node| node.operator.leaf() == Some(*leaf);
             if let Some(node) = nodes.iter().position(of_leaf) {
-                profile.nodes[node].terms = Some(*walked);
+                profile.nodes[node].terms = *walked;
                 profile.nodes[node].bytes_read += docs.bytes_read();
+                profile.nodes[node].time_ns += took.as_nanos() as u64;
+            }
+        }
+        for ReadArea { leaf, counts, bytes_read, took } in &self.lists[at].areas {
+            let of_leaf = |node: &Node| node.operator.leaf() == Some(*leaf);
+            if let Some(node) = nodes.iter().position(of_leaf) {
+                profile.nodes[node].geo = Some(*counts);
+                profile.nodes[node].bytes_read += bytes_read;
                 profile.nodes[node].time_ns += took.as_nanos() as u64;
             }
         }

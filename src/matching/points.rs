@@ -1,14 +1,32 @@
-//! Documents with points in an area, by the points of each.
+//! Documents with points in an area, by the points of each or by pages.
 
 use crate::budget::{self, ns};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::format::points::BLOCK_DOCS;
 use crate::geo::{BoxRelation, GeoCounts};
+use crate::plan::LeafId;
 use crate::plan::WINDOW;
+use crate::plan::covered::Covered;
 use crate::plan::points_scan::PointsScan;
+use std::time::Duration;
 
 /// Blocks of a window.
 const WINDOW_BLOCKS: u32 = WINDOW / BLOCK_DOCS;
+
+/// Work of reading the pages that an area covers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReadArea {
+    pub(super) leaf: LeafId,
+    pub(super) counts: GeoCounts,
+    pub(super) bytes_read: u64,
+    pub(super) took: Duration,
+}
+
+impl ReadArea {
+    pub(super) fn of(leaf: LeafId) -> Self {
+        ReadArea { leaf, counts: GeoCounts::default(), bytes_read: 0, took: Duration::ZERO }
+    }
+}
 
 /// Keeps those of the documents of window `key` that have a point in the area.
 pub(super) fn retain(
@@ -57,4 +75,78 @@ pub(super) fn has(scan: &PointsScan<'_>, doc: u32) -> Result<bool> {
     let mut lows = vec![doc as u16];
     retain(scan, doc / WINDOW, &mut lows, &mut GeoCounts::default())?;
     Ok(!lows.is_empty())
+}
+
+/// Calls `visit` with each document that has a point in the area, by the pages that this covers: once for each of its points.
+pub(super) fn for_each_doc(
+    (scan, covered): (&PointsScan<'_>, &Covered<'_>),
+    n_docs: u32,
+    read: &mut ReadArea,
+    mut visit: impl FnMut(u32),
+) -> Result<()> {
+    let mut greatest = 0;
+    let pages = &covered.field;
+    for nth in covered.inside.iter().cloned().flatten() {
+        budget::work(ns::PAGE_ADDED)?;
+        let page = pages.pages.page(pages.boxes.page(nth)?)?;
+        page.for_each_doc(|doc| {
+            greatest = greatest.max(doc);
+            visit(doc);
+        });
+        read.counts.pages_inside += 1;
+        read.bytes_read += page.bytes_of_docs();
+    }
+    for_each_on_border((scan, covered), read, |doc| {
+        greatest = greatest.max(doc);
+        visit(doc);
+    })?;
+    check_greatest(greatest, n_docs)
+}
+
+/// Number of points in the area on the pages that this covers: those inside are not read.
+pub(super) fn count(
+    (scan, covered): (&PointsScan<'_>, &Covered<'_>),
+    n_docs: u32,
+    read: &mut ReadArea,
+) -> Result<u64> {
+    let (mut greatest, mut n) = (0, covered.n_inside);
+    for_each_on_border((scan, covered), read, |doc| {
+        greatest = greatest.max(doc);
+        n += 1;
+    })?;
+    read.counts.pages_inside += covered.n_pages_inside();
+    check_greatest(greatest, n_docs).map(|()| n)
+}
+
+fn for_each_on_border(
+    (scan, covered): (&PointsScan<'_>, &Covered<'_>),
+    read: &mut ReadArea,
+    mut visit: impl FnMut(u32),
+) -> Result<()> {
+    let pages = &covered.field;
+    let area = &*scan.area;
+    read.counts.boxes_tested += covered.boxes_tested;
+    read.counts.boxes_settled += covered.boxes_tested.saturating_sub(covered.border.len() as u64);
+    for nth in &covered.border {
+        budget::work(ns::PAGE_COMPARED)?;
+        let page = pages.pages.page(pages.boxes.page(*nth)?)?;
+        let counts = &mut read.counts;
+        page.for_each(|placed| {
+            if area.contains(placed.point, counts) {
+                visit(placed.doc);
+            }
+        });
+        read.counts.pages_border += 1;
+        read.bytes_read += page.n_bytes();
+    }
+    Ok(())
+}
+
+fn check_greatest(greatest: u32, n_docs: u32) -> Result<()> {
+    match greatest < n_docs {
+        true => Ok(()),
+        false => Err(Error::corrupt("reading pages of points")
+            .expected(format!("documents below {n_docs}"))
+            .found(format!("document {greatest}"))),
+    }
 }

@@ -105,6 +105,10 @@ cost_model! {
     visit_ns = 12.0;
     /// Finding the points of a document and comparing them with an area.
     point_ns = 30.0;
+    /// Adding the document of a point of a page that is in an area.
+    page_doc_ns = 4.0;
+    /// Comparing a point of a page with an area.
+    page_point_ns = 8.0;
     /// Comparing a number of a vector with that of another.
     compare_number_ns = 0.5;
 }

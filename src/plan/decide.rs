@@ -39,8 +39,7 @@ impl Plan<'_> {
                 Operator::All | Operator::Nothing { .. } => 0.0,
                 Operator::Expand(leaf) => self.costs.expand_ns(self.n_terms(*leaf), documents),
                 // Known since it was chosen.
-                Operator::ColumnScan(_) => node.cost_ns,
-                Operator::GeoScan(leaf) => self.points_ns(NodeId(at as u32), *leaf),
+                Operator::ColumnScan(_) | Operator::GeoScan(_) => node.cost_ns,
                 Operator::Nearest { leaf, .. } => {
                     self.ways(*leaf).iter().map(|it| it.cost_ns).sum()
                 }
@@ -91,7 +90,6 @@ impl Plan<'_> {
                 }
                 Operator::Union { any } => self.decide_union(id, any.clone()),
                 Operator::Expand(leaf) => self.decide_expansion(id, *leaf),
-                Operator::GeoScan(leaf) => self.decide_points(id, *leaf),
                 Operator::Phrase { nth, .. } => self.decide_phrase(id, *nth as usize),
                 _ => {}
             }

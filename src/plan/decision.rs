@@ -52,8 +52,10 @@ pub(crate) enum Rule {
     SmallestOfTerms { documents: u64 },
     /// Positions are read only of documents that have every word.
     PositionsLast { is_beside_others: bool },
-    /// Points are compared of documents that all other conditions leave, about so many.
-    PointsLast { documents: u64 },
+    /// Points are compared of documents that all other conditions leave, about so many; `beside_pages` where their pages could be read.
+    PointsLast { documents: u64, beside_pages: bool },
+    /// Pages of points are read, so many that are in an area and so many on its border.
+    ByPages { inside: u64, border: u64 },
     /// Documents are read only until the page is full.
     StopAtPage { documents: u64 },
 }

@@ -68,6 +68,8 @@ pub(crate) enum EstimateSource {
     PointSample { documents: u32, of: u32 },
     /// Shares of the boxes of points that an area covers.
     PointBoxes,
+    /// Shares of the boxes of pages of points that an area covers.
+    PageBoxes,
     /// The number of neighbours that are asked for, of those that the filter lets through.
     Neighbors,
     /// A guess of how many documents with the words have the phrase.
@@ -102,6 +104,7 @@ impl EstimateSource {
                 return format!("sample of {documents} of {of} at the border").into();
             }
             EstimateSource::PointBoxes => "boxes of points",
+            EstimateSource::PageBoxes => "page boxes",
             EstimateSource::Segment => "segment size",
             EstimateSource::DocumentFrequency => "document frequency",
             EstimateSource::Frequencies => "sum of document frequencies",

@@ -23,6 +23,10 @@ pub(crate) enum Forced {
     UniteLists(NodeId),
     /// Values are compared where lists would be united.
     ByColumn(NodeId),
+    /// Points of documents are compared where pages of them would be read.
+    PointsByColumn(NodeId),
+    /// Pages of points are read where points of documents would be compared.
+    PointsByPages(NodeId),
     /// The documents of a range are found where the dictionary would be believed but for deleted ones.
     FindRange,
     /// The lists of a pattern are united where only its smallest documents would be looked for.
@@ -71,6 +75,8 @@ impl Forced {
             Forced::ReadPostings => "read the postings",
             Forced::UniteLists(_) => "unite the lists of its terms",
             Forced::ByColumn(_) => "compare by the column",
+            Forced::PointsByColumn(_) => "compare the points of documents",
+            Forced::PointsByPages(_) => "read pages of points",
             Forced::FindRange => "find the documents of the range",
             Forced::UniteTerms => "unite the lists",
             Forced::PhrasesFirst => "place the words before other conditions",
@@ -168,10 +174,11 @@ impl Plan<'_> {
                 is_beside_others.then_some(Forced::PhrasesFirst)
             }
             Rule::StopAtPage { .. } => Some(Forced::CollectAll),
-            Rule::EveryDocument(_)
-            | Rule::DropFromUnion(_)
-            | Rule::UniteTerms { .. }
-            | Rule::PointsLast { .. } => None,
+            Rule::EveryDocument(_) | Rule::DropFromUnion(_) | Rule::UniteTerms { .. } => None,
+            Rule::PointsLast { beside_pages, .. } => {
+                beside_pages.then_some(Forced::PointsByPages(id))
+            }
+            Rule::ByPages { .. } => Some(Forced::PointsByColumn(id)),
         };
         way.into_iter().collect()
     }

@@ -9,6 +9,9 @@ use crate::format::column::WINDOW_BLOCKS;
 /// Documents from which on a union of more than two inputs is made in a bitmap.
 pub(crate) const UNION_BITS_FROM: u32 = 512;
 
+/// Documents on pages of points up to which they are sorted; more are bits, of which windows are counted.
+pub(crate) const FEW_ON_PAGES: u32 = 4_096;
+
 /// Documents of a window up to which their values are looked up one by one: sixteen a block.
 pub(crate) const FEW_OF_WINDOW: u32 = 16 * WINDOW_BLOCKS;
 /// Documents of a window up to which there is less than one in each line of 64 bytes, or little more: then all that are brought

@@ -45,6 +45,7 @@ mod areas;
 mod columns;
 pub(crate) mod cost;
 mod costs;
+pub(crate) mod covered;
 mod decide;
 pub(crate) mod decision;
 mod deleted;
@@ -314,6 +315,8 @@ pub(crate) enum CountWay {
     AtOnce,
     /// By the containers of one or two lists.
     Pair(Pair),
+    /// By the pages of points that an area covers.
+    Area(LeafId),
     /// By the kernel that finds the words of the phrase that is the whole plan, and places them.
     Phrase,
     /// Window by window, of which the last step writes nothing.

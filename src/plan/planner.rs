@@ -68,6 +68,7 @@ pub(crate) fn plan<'s>(
     switch(Phase::Choose);
     plan.choose_smallest();
     plan.choose_columns()?;
+    plan.choose_points();
     plan.check_expansions()?;
     plan.order_inputs();
     plan.choose_less_deleted()?;
@@ -399,11 +400,15 @@ impl<'s> Plan<'s> {
 
     /// The documents of patterns are united in memory, a bit for each of their segment.
     fn check_expansions(&self) -> Result<()> {
-        if self.expansions.is_empty() {
+        if self.expansions.is_empty() && self.areas.is_empty() {
             return Ok(());
         }
         let in_segment = |part: &SegmentPlan<'_>| {
-            let is_united = |leaf: &&Leaf<'_>| matches!(leaf.postings, Postings::Terms(_));
+            let is_united = |leaf: &&Leaf<'_>| match &leaf.postings {
+                Postings::Terms(_) => true,
+                Postings::Points(scan) => scan.by_pages().is_some(),
+                _ => false,
+            };
             part.leaves.iter().filter(is_united).count() as u64 * DocSet::bytes_for(part.n_docs)
         };
         let bytes = self.segments.iter().map(in_segment).sum();
@@ -567,12 +572,17 @@ impl<'s> Plan<'s> {
             true => SmallVec::new(),
             false => (0..self.nodes.len() as u32).map(of_placed).collect(),
         };
+        let last: SmallVec<[bool; 16]> = match self.areas.is_empty() {
+            true => SmallVec::new(),
+            false => self.nodes.iter().map(|node| self.compares_points(&node.operator)).collect(),
+        };
         let (nodes, inputs) = (&self.nodes, &mut self.inputs);
         // Columns and points are asked last: about the documents that all else has left.
         let key = |id: &NodeId, placed: &[u64]| {
             let Node { operator, expected_docs, .. } = &nodes[id.index()];
             let documents = placed.get(id.index()).copied().unwrap_or(*expected_docs as u64);
-            (matches!(operator, Operator::ColumnScan(_) | Operator::GeoScan(_)), documents)
+            let is_compared = last.get(id.index()).copied().unwrap_or(false);
+            (is_compared || matches!(operator, Operator::ColumnScan(_)), documents)
         };
         let documents = |id: &NodeId| key(id, &orders);
         // Words of what is excluded are placed last, where they leave out few.
@@ -642,6 +652,7 @@ impl<'s> Plan<'s> {
                 forced if is_known && forced != reads => CountWay::AtOnce,
                 forced if forced == writes => CountWay::Written,
                 _ if self.is_phrase() => CountWay::Phrase,
+                _ if let Some(leaf) = self.area_to_count(at) => CountWay::Area(leaf),
                 _ => Pair::of(self, part).map_or(CountWay::ByWindow, CountWay::Pair),
             };
         }

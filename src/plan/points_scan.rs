@@ -5,6 +5,7 @@ use crate::budget::{self, ns};
 use crate::error::Result;
 use crate::format::points::{BLOCK_DOCS, Points};
 use crate::geo::{BoundArea, BoxRelation, GeoArea, GeoCounts};
+use crate::plan::covered::Covered;
 use crate::segment::file::Section;
 use std::sync::Arc;
 
@@ -25,9 +26,43 @@ pub(crate) struct AreaPlan {
 pub(crate) struct PointsScan<'s> {
     pub(crate) points: Points<Section<'s>>,
     pub(crate) area: Arc<BoundArea>,
+    /// Pages that the area covers, where the segment has any.
+    pub(super) covered: Option<Covered<'s>>,
+    /// Whether points are found on these pages, and not by document.
+    pub(super) goes_by_pages: bool,
     /// Documents that are expected, and bounds by boxes.
-    pub(super) span: Span,
+    pub(crate) span: Span,
     pub(super) source: EstimateSource,
+}
+
+impl<'s> PointsScan<'s> {
+    /// The pages that are read, if points are not compared by document.
+    #[inline]
+    pub(crate) fn by_pages(&self) -> Option<&Covered<'s>> {
+        self.covered.as_ref().filter(|_| self.goes_by_pages)
+    }
+
+    /// Whether no document has two points.
+    pub(crate) fn has_one_value_each(&self) -> bool {
+        self.points.most() <= 1
+    }
+}
+
+/// Documents with points in an area, by the pages that it covers.
+pub(super) fn expected_of_pages(
+    points: &Points<Section<'_>>,
+    covered: &Covered<'_>,
+) -> (Span, EstimateSource) {
+    let n_with = points.n_with();
+    let most = u64::from(points.most().max(1));
+    let lower = u32::try_from(covered.n_inside.div_ceil(most)).unwrap_or(n_with).min(n_with);
+    let upper = covered.n_inside.saturating_add(covered.n_border);
+    let upper = u32::try_from(upper).unwrap_or(n_with).min(n_with);
+    // Documents with several points have them all there or none.
+    let of_points = f64::from(n_with) / points.n_points().max(1) as f64;
+    let documents = (covered.n_inside as f64 + covered.expected) * of_points;
+    let documents = documents.clamp(lower.into(), upper.into());
+    (Span { lower, upper, documents }, EstimateSource::PageBoxes)
 }
 
 /// Documents with points in an area: bounds by the boxes of blocks, and a guess by some points of those that cross its border.

@@ -5,12 +5,14 @@
 
 use crate::bytes::{ByteReader, Bytes, Source, write_varint};
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::boxes::Boxes;
 use crate::format::column::Column;
 use crate::format::cumulative::Cumulative;
 use crate::format::envelope::SectionKind;
 use crate::format::graph::curve::StoredCurve;
 use crate::format::lengths::FieldNorms;
 use crate::format::offsets::Offsets;
+use crate::format::pages::Pages;
 use crate::format::points::Points;
 use crate::format::postings::{
     LongList, PostingList, SHORT_DOCS_MAX, ShortList, each_short, read_docs, read_short,
@@ -283,6 +285,13 @@ impl<'s> SegmentReader<'s> {
     }
 }
 
+/// Points of a field by place, and the tree over them.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldPages<'s> {
+    pub(crate) pages: Pages<Section<'s>>,
+    pub(crate) boxes: Boxes<Section<'s>>,
+}
+
 /// One field of one segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldReader<'s> {
@@ -379,6 +388,23 @@ impl<'s> FieldReader<'s> {
         let points = Points::open(self.section(SectionKind::POINTS)?)?;
         self.segment.expect_n_docs("points", points.n_docs())?;
         Ok(Some(points))
+    }
+
+    /// The pages of so many points; `None` if the segment has none of the field.
+    pub(crate) fn pages(self, n_points: u64) -> Result<Option<FieldPages<'s>>> {
+        let file = self.segment.file.of_field(self.field)?;
+        let Some(boxes) = file.section(Some(self.field), SectionKind::BOXES) else {
+            return Ok(None);
+        };
+        let boxes = Boxes::open(boxes)?;
+        if boxes.n_points() != n_points {
+            return Err(Error::corrupt("opening the boxes of points")
+                .expected(format!("boxes of {n_points} points"))
+                .found(boxes.n_points().to_string())
+                .in_file(file.path()));
+        }
+        let pages = Pages::open(file.require(Some(self.field), SectionKind::PAGES)?);
+        Ok(Some(FieldPages { pages, boxes }))
     }
 
     /// The graph over so many vectors; `None` if the segment has none of the field.

@@ -6,6 +6,7 @@ use crate::format::column::{BLOCK_DOCS, Column};
 use crate::format::cumulative::Cumulative;
 use crate::format::lengths::{self, Bm25};
 use crate::format::offsets::Offsets;
+use crate::format::pages::{self, Placed};
 use crate::format::postings::{LongList, PostingList};
 use crate::format::ranked::{Place, RankedList, RankedWriter, Ranking};
 use crate::format::terms::TermDictionary;
@@ -390,10 +391,12 @@ fn points(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
             let error = Error::corrupt("counting the points of documents");
             return Err(error.expected("one a document").found(points.most().to_string()));
         }
-        let mut left = present.iter().copied();
+        let (mut left, mut sum) = (present.iter().copied(), 0u64);
         points.for_each(
             |_| true,
             |doc, points| {
+                let placed = points.iter().map(|point| Placed { doc, point: *point });
+                sum = placed.map(Placed::scattered).fold(sum, u64::wrapping_add);
                 if points.is_empty() || left.next() == Some(doc) {
                     return Ok(());
                 }
@@ -403,7 +406,10 @@ fn points(segment: SegmentReader<'_>, field: FieldId) -> Result<()> {
             },
         )?;
         let found = present.len() - left.len();
-        expect("the documents with points", present.len() as u64, found as u64)
+        expect("the documents with points", present.len() as u64, found as u64)?;
+        let Some(of_field) = reader.pages(points.n_points())? else { return Ok(()) };
+        let of_pages = pages::verify(&of_field.pages, &of_field.boxes)?;
+        expect("the points of all pages, as a sum", sum, of_pages)
     };
     check().map_err(|error| {
         let error = error.in_file(segment.file().path());

@@ -152,7 +152,8 @@ pub(crate) fn merge(
         }
         if schema.get(field).kind.is_point() {
             let parts = all.parts.iter().map(|part| (part.reader, &part.numbers));
-            points::copy(parts, (n_docs, all.reorders.then_some(room)), field, &mut builder)?;
+            let (of_result, means) = ((n_docs, all.reorders.then_some(room)), graphs.of_points());
+            points::copy(parts, of_result, field, means, &mut builder)?;
         }
     }
     on_progress(Progress::Committing);

@@ -55,6 +55,7 @@ mod states;
 mod term_table;
 mod thread_pool;
 mod update;
+mod pages;
 mod points;
 mod vectors;
 mod worker;

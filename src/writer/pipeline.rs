@@ -410,7 +410,9 @@ impl Pipeline {
                 vectors::write(&ranges.runs, self.n_docs, of, graphs, builder)?;
             }
             if of_schema.kind.is_point() {
-                points::write(&ranges.runs, self.n_docs, field, builder)?;
+                let files = SpillFiles::new(Arc::clone(&self.shared.storage), self.shared.id);
+                let means = self.resources.graph_means(files).of_points();
+                points::write(&ranges.runs, self.n_docs, field, means, builder)?;
             }
         }
         Ok(())

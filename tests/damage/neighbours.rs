@@ -5,7 +5,8 @@ use crate::golden::{Dice, Files, Parts, writable};
 use crate::guard::for_each;
 use crate::seals::reseal;
 use crate::walked::{
-    Answer, DOCS, GRAPH, VECTORS, answers, asked, assert_true, scores, section, segment, walked,
+    Answer, DOCS, GRAPH, PAGES, VECTORS, answers, asked, assert_true, scores, section, segment,
+    walked,
 };
 use crate::{mutations, seed};
 use std::ops::Range;
@@ -61,9 +62,9 @@ fn verify(files: &Files) -> Vec<String> {
 }
 
 #[test]
-fn the_index_has_a_graph_that_is_walked_over() {
+fn the_index_has_a_graph_that_is_walked_over_and_pages() {
     assert!(verify(walked()).is_empty());
-    for kind in GRAPH.iter().chain(&VECTORS) {
+    for kind in GRAPH.iter().chain(&VECTORS).chain(&PAGES) {
         assert!(!section(*kind).is_empty(), "{kind:?}");
     }
     let answers = answers(walked()).unwrap();
@@ -79,9 +80,9 @@ fn the_index_has_a_graph_that_is_walked_over() {
 }
 
 #[test]
-fn no_changed_byte_of_a_graph_gives_a_wrong_answer_and_verification_sees_it() {
+fn no_changed_byte_of_a_graph_or_a_page_gives_a_wrong_answer_and_verification_sees_it() {
     let truth = answers(walked()).unwrap();
-    let cases = cases(&[&GRAPH[..], &VECTORS].concat(), mutations(SHORT));
+    let cases = cases(&[&GRAPH[..], &VECTORS, &PAGES].concat(), mutations(SHORT));
     let seen = for_each(&cases, |case| {
         let files = case.apply(walked());
         // A sector may end in the table of sections.
@@ -120,8 +121,8 @@ fn no_crafted_byte_of_a_graph_hides_a_document() {
 }
 
 #[test]
-fn no_crafted_vector_does_harm() {
-    let cases = cases(&VECTORS, mutations(SHORT));
+fn no_crafted_vector_or_page_of_points_does_harm() {
+    let cases = cases(&[VECTORS, PAGES].concat(), mutations(SHORT));
     let seen = for_each(&cases, |case| {
         let mut files = case.apply(walked());
         reseal(&mut files, segment());

@@ -326,9 +326,19 @@ fn damaged_points_are_lost_alone_and_that_is_said() {
     let known = rows(&index);
     let files = crate::golden::files_in(&*storage);
     let segment = files.keys().find(|name| name.starts_with("seg-")).unwrap();
-    let at = files[segment].len() / 2;
-    let change = Change::Byte { at, is: files[segment][at] ^ 1 };
-    let (salvage, index) = salvage(&Case { file: segment, change }.apply(&files)).unwrap();
+    let len = files[segment].len();
+    let with_bit = |at: usize| {
+        let change = Change::Byte { at, is: files[segment][at] ^ 1 };
+        salvage(&Case { file: segment, change }.apply(&files)).unwrap()
+    };
+    // Pages of the same points stand behind them, and are made again.
+    let (of_pages, index) = with_bit(len / 4 * 3);
+    assert_eq!((of_pages.documents, of_pages.lost), (4_000, 0));
+    let outcome = SegmentOutcome::Rebuilt { fields_lost: vec![] };
+    assert_eq!(of_pages.segments[0].outcome, outcome);
+    assert!(rows(&index) == known);
+    index.inspect().unwrap().verify(|error| panic!("{error}"));
+    let (salvage, index) = with_bit(len / 4);
     assert_eq!((salvage.documents, salvage.lost), (4_000, 0));
     let outcome = SegmentOutcome::Rebuilt { fields_lost: vec!["near".into()] };
     assert_eq!(salvage.segments[0].outcome, outcome);

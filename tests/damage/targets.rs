@@ -303,11 +303,11 @@ pub(crate) fn query_and_segment(data: &[u8]) {
     scan(edited(edits), &[query]);
 }
 
-/// Changes of vectors and the graph over them: five bytes each, which section, where in it in three, and to what.
+/// Changes of vectors, the graph over them and pages of points: five bytes each, which section, where in it in three, and to what.
 pub(crate) fn graph(data: &[u8]) {
     let files = walked::edited(data);
     let Ok(answers) = walked::answers(&files) else { return };
-    const N_SECTIONS: usize = walked::GRAPH.len() + walked::VECTORS.len();
+    const N_SECTIONS: usize = walked::GRAPH.len() + walked::VECTORS.len() + walked::PAGES.len();
     let is_of_graph = |edit: &[u8; 5]| usize::from(edit[0]) % N_SECTIONS < walked::GRAPH.len();
     if data.as_chunks().0.iter().all(is_of_graph) {
         walked::assert_true(&answers);

@@ -1,10 +1,11 @@
 //! An index of one segment whose vectors have a graph, which begins at some thousands of them: few numbers each, so that it is built
-//! and read fast. Another field has the same vectors with codes of a bit a number.
+//! and read fast. Another field has the same vectors with codes of a bit a number, and a third one points on pages.
 
 use crate::golden::{Dice, Files, Parts, files_in};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+use treepie::geo::GeoPoint;
 use treepie::query::Query;
 use treepie::schema::{Metric, VectorCodes, VectorParams};
 use treepie::storage::MemoryStorage;
@@ -17,6 +18,8 @@ const DIMS: usize = 3;
 pub(crate) const GRAPH: [(u16, u16); 7] =
     [(1, 17), (1, 18), (1, 19), (1, 20), (1, 21), (1, 22), (2, 17)];
 pub(crate) const VECTORS: [(u16, u16); 2] = [(1, 15), (1, 16)];
+/// Pages of points, and the boxes around them.
+pub(crate) const PAGES: [(u16, u16); 2] = [(3, 24), (3, 25)];
 /// Fields with the vectors.
 const FIELDS: [&str; 2] = ["near", "bits"];
 /// Neighbours that are asked for.
@@ -38,7 +41,7 @@ pub(crate) fn walked() -> &'static Files {
         let params = VectorParams::new(DIMS as u16, Metric::L2);
         let kind = Field::new("kind", FieldKind::Keyword).many(true);
         let schema = Schema::builder().field(kind).vector(FIELDS[0], params);
-        let schema = schema.vector(FIELDS[1], params.codes(VectorCodes::B1)).build();
+        let schema = schema.vector(FIELDS[1], params.codes(VectorCodes::B1)).point("spot").build();
         let storage = Arc::new(MemoryStorage::new());
         let index = Index::options().create_in(storage.clone(), schema.unwrap()).unwrap();
         let options = WriterOptions::new().threads(1).reproducible_ids([9; 16]);
@@ -46,7 +49,9 @@ pub(crate) fn walked() -> &'static Files {
         let mut dice = Dice::new(3);
         for n in 0..DOCS {
             let near = vector(&mut dice);
-            let mut document = Document::new().with(FIELDS[0], near).with(FIELDS[1], near);
+            let spot = GeoPoint::new(f64::from(near[0]) - 50.0, f64::from(near[1])).unwrap();
+            let document = Document::new().with(FIELDS[0], near).with(FIELDS[1], near);
+            let mut document = document.with("spot", spot);
             for (kind, step) in [("half", 2), ("tenth", 10), ("few", 600), ("gone", 100)] {
                 if n % step == 0 {
                     document.push("kind", kind);
@@ -112,11 +117,22 @@ pub(crate) fn asked() -> &'static [Asked] {
     })
 }
 
-/// Answers to all questions; none if the index cannot be opened.
+/// Areas on pages of points, alone and beside something else.
+fn areas() -> Vec<Query> {
+    let areas = ["900km OF 10,40", "20km OF 12.5,44.5", "BOX -20,30 40,70"];
+    let areas = areas.map(|area| Query::within_area("spot", area.parse().unwrap()));
+    let beside = areas.iter().map(|area| {
+        Query::boolean().must(area.clone()).filter(Query::value("kind", "half")).build()
+    });
+    areas.iter().cloned().chain(beside).collect()
+}
+
+/// Answers to all questions, then to those about areas; none if the index cannot be opened.
 pub(crate) fn answers(files: &Files) -> Result<Vec<Answer>> {
     let index = Index::options().open_storage(Parts::mapped(files.clone()))?;
     let searcher = index.searcher()?;
-    Ok(asked().iter().map(|it| hits(&searcher, &it.query, WANTED.into())).collect())
+    let of_vectors = asked().iter().map(|it| hits(&searcher, &it.query, WANTED.into()));
+    Ok(of_vectors.chain(areas().iter().map(|area| hits(&searcher, area, DOCS))).collect())
 }
 
 fn hits(searcher: &Searcher, query: &Query, limit: u64) -> Answer {
@@ -153,13 +169,13 @@ pub(crate) fn assert_true(answers: &[Answer]) {
     }
 }
 
-/// The index with other bytes in sections of its vectors, where `edits` say: which of all, where in it, and to what.
+/// The index with other bytes in sections of its vectors and its pages of points, where `edits` say: which of all, where in it, and to what.
 pub(crate) fn edited(edits: &[u8]) -> Files {
     let mut files = walked().clone();
     let mut bytes = files[segment()].to_vec();
     for edit in edits.as_chunks::<5>().0 {
         let [nth, at_0, at_1, at_2, is] = *edit;
-        let kinds = [&GRAPH[..], &VECTORS].concat();
+        let kinds = [&GRAPH[..], &VECTORS, &PAGES].concat();
         let section = section(kinds[usize::from(nth) % kinds.len()]);
         let at = u32::from_le_bytes([at_0, at_1, at_2, 0]) as usize;
         bytes[section.start + at % section.len()] = is;

@@ -20,7 +20,11 @@ pub(super) fn named(rule: Rule) -> (&'static str, &'static str) {
         Rule::DropFromUnion(_) => ("no document has it", "unite with nothing"),
         Rule::UniteTerms { .. } => ("unite the terms", "an operator for each term"),
         Rule::ByColumn { .. } => ("compare by the column", "unite the lists of its terms"),
-        Rule::PointsLast { .. } => ("points last", "compare the points of all documents"),
+        Rule::PointsLast { beside_pages: false, .. } => {
+            ("points last", "compare the points of all documents")
+        }
+        Rule::PointsLast { beside_pages: true, .. } => ("points last", "read pages of points"),
+        Rule::ByPages { .. } => ("pages of points", "compare the points of documents"),
         Rule::UniteLists { .. } => ("unite the lists", "compare by the column"),
         Rule::LessDeleted { .. } => {
             let other = "find the documents of the range, without deleted ones";
@@ -80,8 +84,13 @@ pub(super) fn reason(rule: Rule, leaf: impl Fn(LeafId) -> String) -> String {
             "the values of the documents that all else leaves are compared, \
              of {documents} or so; no posting list is read"
         ),
-        Rule::PointsLast { documents } => format!(
+        Rule::PointsLast { documents, .. } => format!(
             "the points of the documents that all else leaves are compared, of {documents} or so"
+        ),
+        Rule::ByPages { inside, border } => format!(
+            "{} in the area, whose points are not looked at, and {} on its border",
+            counted(inside, "page"),
+            counted(border, "page")
         ),
         Rule::UniteLists { documents } => format!(
             "uniting the lists of its terms costs less than comparing the values \

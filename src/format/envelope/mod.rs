@@ -157,6 +157,8 @@ impl SectionKind {
     pub(crate) const NODES: SectionKind = SectionKind(21);
     pub(crate) const CURVE: SectionKind = SectionKind(22);
     pub(crate) const POINTS: SectionKind = SectionKind(23);
+    pub(crate) const PAGES: SectionKind = SectionKind(24);
+    pub(crate) const BOXES: SectionKind = SectionKind(25);
 
     /// The sections of a graph, of which a field has all or none.
     pub(crate) const GRAPH: [SectionKind; 6] =
@@ -188,6 +190,8 @@ impl SectionKind {
             Self::NODES => "nodes of vectors",
             Self::CURVE => "curve of vectors",
             Self::POINTS => "points",
+            Self::PAGES => "pages of points",
+            Self::BOXES => "boxes of points",
             _ => "unknown",
         }
     }
