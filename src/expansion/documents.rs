@@ -134,7 +134,7 @@ impl DocSet {
 
     /// Adds a document; whether it is one of the segment.
     #[inline]
-    pub(crate) fn add_doc(&mut self, doc: u32) -> bool {
+    fn add_doc(&mut self, doc: u32) -> bool {
         let (key, low) = ((doc >> 16) as usize, doc as u16);
         let Some(bits) = self.windows.get_mut(key).filter(|_| doc < self.n_docs) else {
             return false;
@@ -146,6 +146,25 @@ impl DocSet {
             self.touched.push(doc);
         }
         true
+    }
+
+    /// Adds a document of the segment, without counting it.
+    #[inline]
+    pub(crate) fn mark(&mut self, doc: u32) {
+        let (key, low) = ((doc >> 16) as usize, doc as u16);
+        if let Some(word) = self.windows.get_mut(key).map(|bits| &mut bits[usize::from(low >> 6)]) {
+            *word = (u64::from_le_bytes(*word) | 1 << (low & 63)).to_le_bytes();
+        }
+    }
+
+    /// Counts all documents, where some were [marked](Self::mark).
+    pub(crate) fn count_marked(&mut self) {
+        self.touched.clear();
+        self.len = 0;
+        for (bits, cardinality) in self.windows.iter().zip(&mut self.cardinalities) {
+            *cardinality = bits.iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum();
+            self.len += *cardinality;
+        }
     }
 
     fn add_list(&mut self, list: &LongList<'_, Section<'_>>) -> Result<()> {
@@ -386,9 +405,23 @@ mod tests {
                     found.extend(lows.into_iter().map(|low| next << 16 | u32::from(low)));
                     key = next + 1;
                 }
-                prop_assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
+                prop_assert_eq!(&found, &expected.into_iter().collect::<Vec<_>>());
+                set.reset(70_000).unwrap();
+                expected_again(&mut set, &found);
                 set.reset(70_000).unwrap();
             }
+        }
+    }
+
+    /// Marks the same documents, which are as many then.
+    fn expected_again(set: &mut DocSet, docs: &[u32]) {
+        docs.iter().for_each(|doc| set.mark(*doc));
+        set.count_marked();
+        assert_eq!(set.len() as usize, docs.len());
+        for key in [0, 1] {
+            let of_window = docs.iter().filter(|doc| **doc >> 16 == key).count();
+            assert_eq!(set.cardinality(key) as usize, of_window);
+            assert_eq!(set.window(key).iter().count(), of_window);
         }
     }
 

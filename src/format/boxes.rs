@@ -18,8 +18,8 @@
 //!     16     8  start      u64, where the page starts in PAGES
 //!     24     4  first_doc  u32, the document of its first point
 //!     28     2  n_points   u16, its points: 512, or fewer on the last one
-//!     30     1  gap_width  u8, bits of what documents are packed with
-//!     31     1  zero       reserved, zero
+//!     30     1  low_width  u8, bits of the low parts of its documents
+//!     31     1  high_len   u8, bytes of the high parts
 //! ```
 //!
 //! A box of a level is west, south, east and north of up to 64 neighbours of the level below, 16 bytes; the last box of a level may
@@ -31,7 +31,7 @@
 //!
 //! ```text
 //! 0000  00 00 00 80 00 00 00 80  03 00 00 80 02 00 00 80
-//! 0010  00 00 00 00 00 00 00 00  05 00 00 00 03 00 02 00
+//! 0010  00 00 00 00 00 00 00 00  05 00 00 00 03 00 00 01
 //! 0020  03 00 00 00 00 00 00 00
 //! ```
 //!
@@ -43,7 +43,7 @@
 //! # Checks
 //!
 //! Opening compares the length with the number of points. Reading refuses a box whose ends are exchanged, another number of points than
-//! a page of this place has, and gaps of more than 32 bits. `verify` proves T1 and T2.
+//! a page of this place has, and documents of more than 32 bits. `verify` proves T1 and T2.
 //!
 //! # Cost
 //!
@@ -78,7 +78,8 @@ pub(crate) struct PageEntry {
     pub(super) start: u64,
     pub(super) first_doc: u32,
     pub(crate) n_points: u16,
-    pub(super) gap_width: u8,
+    pub(super) low_width: u8,
+    pub(super) high_len: u8,
 }
 
 impl PageEntry {
@@ -87,7 +88,7 @@ impl PageEntry {
         out.extend(self.start.to_le_bytes());
         out.extend(self.first_doc.to_le_bytes());
         out.extend(self.n_points.to_le_bytes());
-        out.extend([self.gap_width, 0]);
+        out.extend([self.low_width, self.high_len]);
     }
 }
 
@@ -241,9 +242,16 @@ impl<'s, S: Source<'s>> Boxes<S> {
         let mut read = || {
             let bounds = decode_box(&mut reader)?;
             let (start, first_doc) = (reader.u64()?, reader.u32()?);
-            let (n_points, gap_width) = (reader.u16()?, reader.u8()?);
-            let is_possible = u64::from(n_points) == n_wanted && u32::from(gap_width) <= u32::BITS;
-            is_possible.then_some(PageEntry { bounds, start, first_doc, n_points, gap_width })
+            let (n_points, low_width, high_len) = (reader.u16()?, reader.u8()?, reader.u8()?);
+            let is_possible = u64::from(n_points) == n_wanted && u32::from(low_width) <= u32::BITS;
+            is_possible.then_some(PageEntry {
+                bounds,
+                start,
+                first_doc,
+                n_points,
+                low_width,
+                high_len,
+            })
         };
         read().ok_or_else(|| self.wrong(at))
     }
@@ -285,7 +293,8 @@ mod tests {
                 start: nth.into(),
                 first_doc: nth,
                 n_points,
-                gap_width: 32,
+                low_width: 32,
+                high_len: 64,
             });
         }
         writer.finish(&mut bytes);
@@ -296,14 +305,15 @@ mod tests {
     fn the_example_is_what_is_written_and_read() {
         let corner = |x, y| UnitPoint { x: (1u32 << 31) + x, y: (1u32 << 31) + y };
         let bounds = UnitBounds::of([corner(0, 0), corner(3, 2)]);
-        let entry = PageEntry { bounds, start: 0, first_doc: 5, n_points: 3, gap_width: 2 };
+        let entry =
+            PageEntry { bounds, start: 0, first_doc: 5, n_points: 3, low_width: 0, high_len: 1 };
         let (mut writer, mut bytes) = (BoxesWriter::default(), vec![]);
         writer.add(entry);
         writer.finish(&mut bytes);
         let expected = doc_check::hex_dump(include_str!("boxes.rs"));
         assert_eq!(bytes, expected, "{}", doc_check::render(&bytes));
         let fields = doc_check::layout(include_str!("boxes.rs"));
-        assert_eq!(fields["zero"] as u64, ENTRY_LEN - 1);
+        assert_eq!(fields["high_len"] as u64, ENTRY_LEN - 1);
         let boxes = Boxes::open(&bytes[..]).unwrap();
         assert_eq!((boxes.n_pages(), boxes.n_points(), boxes.page(0).unwrap()), (1, 3, entry));
         assert_eq!(boxes.bounds(boxes.root()).unwrap(), bounds);

@@ -217,9 +217,9 @@ impl<'s> Lists<'s> {
         } else {
             let mut docs = doc_sets.pop().unwrap_or_default();
             docs.reset(n_docs)?;
-            let all = points::for_each_doc((scan, covered), n_docs, &mut read, |doc| {
-                docs.add_doc(doc);
-            });
+            let all =
+                points::for_each_doc((scan, covered), n_docs, &mut read, |doc| docs.mark(doc));
+            docs.count_marked();
             let (walked, took) = (None, Duration::ZERO);
             self.expanded.push(Expanded { leaf, docs, walked, took });
             self.cursors[leaf.index()].is_united = true;
