@@ -3,13 +3,14 @@
 //! `cargo bench --bench points -- [POINTS [CITIES]]`: so many points, 10 million unless said otherwise, nine tenths around cities by
 //! their population, the rest anywhere on the globe. CITIES is a table of GeoNames (`cities15000.txt`); without one, cities are a thousand
 //! places anywhere. Documents lie in random order. Each line is about circles with so many of all points, around twelve of them, on one
-//! thread: the least time of several runs of whole searches, which the tree of the plan has both ways of.
+//! thread: the least time of several runs of whole searches, which the tree of the plan has both ways of. Ten nearest points are
+//! found beside them, of what a keyword has, too, and the first ten by a number.
 
 use std::time::Instant;
 use treepie::explain::ExplainNode;
 use treepie::geo::{GeoArea, GeoPoint};
 use treepie::query::Query;
-use treepie::{Document, Field, FieldKind, Index, Schema, Searcher};
+use treepie::{Document, Field, FieldKind, Index, Schema, Searcher, SortKey};
 
 struct Random(u64);
 
@@ -84,12 +85,21 @@ fn points(n: usize, path: Option<&str>) -> Vec<GeoPoint> {
 
 fn index(points: &[GeoPoint]) -> (Index, f64) {
     let field = Field::new("p", FieldKind::Point { array: None }).stored(false);
-    let schema = Schema::builder().field(field).build().expect("a schema");
+    let set = Field::new("set", FieldKind::Keyword).many(true).stored(false);
+    let number = Field::new("number", FieldKind::U64).stored(false);
+    let schema = Schema::builder().field(field).field(set).field(number).build().expect("a schema");
+    let mut random = Random(99);
     let index = Index::in_memory(schema);
     let started = Instant::now();
     let mut writer = index.writer().expect("a writer");
     for point in points {
-        writer.add(Document::new().with("p", *point)).expect("a document");
+        let mut document = Document::new().with("p", *point).with("number", random.next() >> 40);
+        for (set, n) in [("tenth", 10), ("percent", 100), ("permille", 1_000)] {
+            if random.next() % n == 0 {
+                document.push("set", set);
+            }
+        }
+        writer.add(document).expect("a document");
     }
     writer.commit().expect("a commit");
     writer.merge_to(1).expect("a merge");
@@ -125,6 +135,40 @@ fn measure(searcher: &Searcher, query: &Query) -> (u64, u64, f64) {
     (chosen, other, (found / expected).max(expected / found))
 }
 
+/// Least nanoseconds of five runs.
+fn least_ns(mut run: impl FnMut()) -> u64 {
+    let once = |_| {
+        let started = Instant::now();
+        run();
+        started.elapsed().as_nanos() as u64
+    };
+    (0..5).map(once).min().unwrap_or(0)
+}
+
+/// The ten nearest of all, and of a tenth, a hundredth and a thousandth, beside a circle that has ten.
+fn nearest(searcher: &Searcher, points: &[GeoPoint]) {
+    let mut random = Random(4_242);
+    let (mut circles, mut times, mut by_number) = (0, [0; 4], [0; 4]);
+    for _ in 0..12 {
+        let center = points[(random.next() % points.len() as u64) as usize];
+        let query = Query::within_area("p", circle(points, center, 10));
+        circles += least_ns(|| drop(searcher.search(&query).limit(10).run().expect("hits")));
+        let sets = ["", "tenth", "percent", "permille"];
+        for ((set, time), other) in sets.iter().zip(&mut times).zip(&mut by_number) {
+            let query = if set.is_empty() { Query::All } else { Query::value("set", *set) };
+            let search = searcher.search(&query).limit(10);
+            let near = search.clone().sort([SortKey::near("p", center)]);
+            *time += least_ns(|| drop(near.clone().run().expect("hits")));
+            let number = search.sort([SortKey::ascending("number")]);
+            *other += least_ns(|| drop(number.clone().run().expect("hits")));
+        }
+    }
+    let us = |ns: u64| format!("{:.0} µs", ns as f64 / 12e3);
+    println!("circle of ten points: {}", us(circles));
+    println!("nearest ten of all, 10 %, 1 %, 0.1 %: {}", times.map(us).join(", "));
+    println!("first ten of them by a number:        {}", by_number.map(us).join(", "));
+}
+
 fn main() {
     let arguments: Vec<String> =
         std::env::args().skip(1).filter(|it| !it.starts_with("--")).collect();
@@ -136,6 +180,7 @@ fn main() {
         println!("  {:<20} {:>6.2} B a point", part.part, part.bytes as f64 / n as f64);
     }
     let searcher = index.searcher().expect("a searcher");
+    nearest(&searcher, &points);
     println!("share     by pages  by column     ratio   count  estimate off by (median)");
     for share in [1e-5, 1e-3, 1e-2, 1e-1] {
         let mut random = Random(4_242);
@@ -145,12 +190,7 @@ fn main() {
             let query =
                 Query::within_area("p", circle(&points, center, (n as f64 * share) as usize));
             let (chosen, other, error) = measure(&searcher, &query);
-            let count = || {
-                let started = Instant::now();
-                searcher.count(&query).expect("a count");
-                started.elapsed().as_nanos() as u64
-            };
-            counted += (0..5).map(|_| count()).min().unwrap_or(0);
+            counted += least_ns(|| drop(searcher.count(&query).expect("a count")));
             (pages, column) = (pages + chosen, column + other);
             errors.push(error);
         }

@@ -50,7 +50,7 @@ impl DistanceFrom {
     }
 
     /// Value for so many metres.
-    pub(super) fn value(&self, metres: f64) -> f64 {
+    pub(crate) fn value(&self, metres: f64) -> f64 {
         match self.step.map(Distance::metres) {
             Some(step) if step > 0.0 => (metres / step).floor() * step,
             _ => metres,

@@ -391,6 +391,16 @@ impl BoundFunction {
         self.inputs.iter().any(|input| matches!(input, Input::Score))
     }
 
+    /// The distance that it is, if it is one: of which field, and from where.
+    pub(crate) fn distance(&self) -> Option<(FieldId, Center, &DistanceFrom)> {
+        match (&self.function.0, self.center, &self.inputs[..]) {
+            (Kind::Distance(distance), Some(center), [Input::Points(field)]) => {
+                Some((*field, center, distance))
+            }
+            _ => None,
+        }
+    }
+
     /// Opens the columns of a segment.
     pub(crate) fn open<'s>(&self, segment: SegmentReader<'s>) -> Result<FunctionColumns<'s>> {
         let column = |input: &Input| match input {

@@ -83,6 +83,22 @@ impl Center {
         1.0 - self.opposite().nearest_haversine(bounds) + 1e-15
     }
 
+    /// Metres that no point of a box is nearer than.
+    pub(crate) fn nearest_metres(&self, bounds: &UnitBounds) -> f64 {
+        let metres = metres_of(self.nearest_haversine(bounds).max(0.0));
+        metres - metres * 1e-12
+    }
+
+    /// Metres that no point of a box is farther than.
+    pub(crate) fn farthest_metres(&self, bounds: &UnitBounds) -> f64 {
+        let metres = metres_of(self.farthest_haversine(bounds));
+        metres + metres * 1e-12
+    }
+
+    pub(crate) fn cos_lat(&self) -> f64 {
+        self.cos_lat
+    }
+
     /// The opposite side of the globe.
     pub(crate) fn opposite(&self) -> Self {
         let UnitPoint { x, y } = self.point;

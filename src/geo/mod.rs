@@ -48,3 +48,4 @@ pub(crate) use no_geo::NoGeo;
 pub use point::GeoPoint;
 pub(crate) use text::{read_area, read_point};
 pub(crate) use units::{BoxRelation, UnitBounds, UnitPoint};
+pub(crate) use wrapped_box::WrappedBox;

@@ -11,7 +11,7 @@ const MARGIN: f64 = 64.0;
 
 /// A box that may cross 180°.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct WrappedBox {
+pub(crate) struct WrappedBox {
     /// Units of its western side.
     pub(super) west: u32,
     /// Units from there to its eastern side.
@@ -36,7 +36,7 @@ impl WrappedBox {
     }
 
     /// The box around a circle, and a little more.
-    pub(super) fn around(center: UnitPoint, metres: f64) -> Self {
+    pub(crate) fn around(center: UnitPoint, metres: f64) -> Self {
         let angle = metres / EARTH_RADIUS_M;
         let half_height = angle * (Y_UNITS / PI) + MARGIN;
         let (south, north) = (f64::from(center.y) - half_height, f64::from(center.y) + half_height);
@@ -60,7 +60,7 @@ impl WrappedBox {
     }
 
     #[inline]
-    pub(super) fn contains(&self, UnitPoint { x, y }: UnitPoint) -> bool {
+    pub(crate) fn contains(&self, UnitPoint { x, y }: UnitPoint) -> bool {
         u64::from(x.wrapping_sub(self.west)) <= self.width && self.south <= y && y <= self.north
     }
 

@@ -47,6 +47,8 @@ pub(crate) enum Forced {
     WithoutStreams,
     /// A sorted page is found by lists in their order, whatever they cost.
     WithStreams,
+    /// A sorted page is found by a key of every match, and not by boxes of points.
+    EveryMatch,
     /// Groups are looked for in everything that matches at once.
     GroupAll,
     /// Neighbours of a vector, by their place in the plan, are found so.
@@ -85,6 +87,7 @@ impl Forced {
             Forced::ByBounds => "top-k by bounds",
             Forced::PlaceAll => "place the words in every candidate",
             Forced::SortAll => "sort every match",
+            Forced::EveryMatch => "the distance of every match",
             Forced::GroupAll => "group every match",
             Forced::WithoutStreams => "bounds of all blocks where something matches",
             Forced::WithStreams => "lists in the order of the field",

@@ -20,7 +20,7 @@
 //! | of | strategies |
 //! |---|---|
 //! | TopK | BlockMax, PhraseBlockMax, Phrase, Exhaustive |
-//! | Sort | IndexOrder, ListsOrBounds, Lists, Bounds, EveryMatch, SortAll |
+//! | Sort | IndexOrder, ListsOrBounds, Lists, Bounds, Places, EveryMatch, SortAll |
 //! | Collapse | Batches, CountFirst, All |
 //! | count of a page | Unasked, WithPage, AfterPage |
 //! | Facet of values | DocumentFrequency, MostFrequentFirst, Dictionary, Column |

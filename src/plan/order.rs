@@ -5,6 +5,7 @@
 //! | order of the index | what matches, up to the last that is wanted |
 //! | lists in their order | lists of the first field, from its first value on, until they hold as much of what matches as is wanted; then the column for these |
 //! | bounds of blocks | heads of all blocks of the first field's column where something matches, and the blocks with the best bounds |
+//! | places | boxes of points, the nearest first, and the pages of points that may be among the first |
 //! | every match | a key of each match |
 //!
 //! A [`SortStrategy`] says which of these are open. Whether lists or bounds of blocks cost less depends on the matches of each
@@ -13,6 +14,7 @@
 use super::costs::CostModel;
 use super::forced::Forced;
 use crate::bitmap;
+use crate::format::boxes::PAGE_POINTS;
 use crate::format::column::BLOCK_DOCS;
 
 /// Factor by which lists must cost less than heads of blocks: values of the matches may be others than those of all.
@@ -31,6 +33,8 @@ pub(crate) struct OrderShape {
     pub(crate) is_in_index_order: bool,
     /// Whether blocks of a column have bounds of the first key.
     pub(crate) has_bounds: bool,
+    /// Whether the first key is a distance, which boxes of points have bounds of.
+    pub(crate) has_places: bool,
 }
 
 /// Ways to find the first documents of an order.
@@ -44,6 +48,8 @@ pub(crate) enum SortStrategy {
     Lists,
     /// Bounds of the blocks of the first field's column.
     Bounds,
+    /// Boxes of points, the nearest first, in segments where [they pay](OrderedSegment::places_pay), every match in others.
+    Places,
     /// A key of every match, of which the first are kept.
     EveryMatch,
     SortAll,
@@ -54,6 +60,8 @@ impl SortStrategy {
         match forced {
             Some(Forced::SortAll) => SortStrategy::SortAll,
             _ if order.is_in_index_order => SortStrategy::IndexOrder,
+            Some(Forced::EveryMatch) => SortStrategy::EveryMatch,
+            _ if order.has_places => SortStrategy::Places,
             _ if !order.has_bounds => SortStrategy::EveryMatch,
             Some(Forced::WithoutStreams) => SortStrategy::Bounds,
             Some(Forced::WithStreams) => SortStrategy::Lists,
@@ -75,7 +83,8 @@ impl SortStrategy {
     pub(crate) fn otherwise(self, has_read_lists: bool) -> impl Iterator<Item = Forced> {
         let lists = if has_read_lists { Forced::WithoutStreams } else { Forced::WithStreams };
         let lists = (self == SortStrategy::ListsOrBounds).then_some(lists);
-        [Forced::SortAll].into_iter().chain(lists)
+        let every_match = (self == SortStrategy::Places).then_some(Forced::EveryMatch);
+        [Forced::SortAll].into_iter().chain(lists).chain(every_match)
     }
 }
 
@@ -97,6 +106,8 @@ pub(crate) struct OrderedSegment {
 pub(crate) struct OrderCosts {
     /// Lists in their order, where they can be read.
     pub(crate) by_lists: Option<f32>,
+    /// Boxes of points, the nearest first, where the first key is a distance.
+    pub(crate) by_places: Option<f32>,
     /// Heads of blocks, and the best blocks.
     pub(crate) by_bounds: f32,
     /// Bounds left out: every match, of which the first are kept.
@@ -135,6 +146,22 @@ impl OrderedSegment {
             doc: costs.varint_ns + look_up,
             most: self.heads_ns(costs),
         }
+    }
+
+    /// Pages of points that have the first of what matches, and a few more around the point that is asked about.
+    fn by_places_ns(&self, costs: &CostModel) -> Option<f32> {
+        const PAGES_AROUND: f64 = 4.0;
+        let points_of_page = f64::from(PAGE_POINTS);
+        let n_read = self.n_wanted * f64::from(self.n_docs) / self.n_matches.max(1.0);
+        let n_pages = PAGES_AROUND + n_read / points_of_page;
+        let ns = (n_pages * points_of_page) as f32 * costs.page_point_ns;
+        self.shape.has_places.then_some(ns)
+    }
+
+    /// Whether boxes of points cost less than a distance of every match.
+    pub(crate) fn places_pay(&self, costs: &CostModel) -> bool {
+        let every_match = self.n_matches as f32 * costs.point_ns;
+        self.by_places_ns(costs).is_some_and(|ns| ns < every_match)
     }
 
     /// Reading as many lists as hold what is wanted, where they can be read.
@@ -178,7 +205,11 @@ impl OrderedSegment {
         let by_lists = self.by_lists_ns(self.list_costs(costs));
         let (reads_lists, lists_from) = (self.lists_pay(costs), self.lists_from(costs));
         let heads = costs.column_ns + self.heads_ns(costs);
-        let of_every_match = heads + n_matches * costs.column_doc_ns;
+        let by_places = self.by_places_ns(costs).filter(|_| self.n_matches > 0.0);
+        let of_every_match = match by_places {
+            Some(_) => n_matches * costs.point_ns,
+            None => heads + n_matches * costs.column_doc_ns,
+        };
         // If values lie anywhere, as many blocks have the best bounds as documents are wanted.
         let n_wanted = self.n_matches.min(self.n_wanted) as f32;
         let n_read = n_matches * (n_wanted / n_blocks.max(1.0)).min(1.0);
@@ -186,11 +217,21 @@ impl OrderedSegment {
         let chosen = match by_lists.filter(|_| reads_lists) {
             _ if self.shape.is_in_index_order => n_wanted * costs.write_ns,
             Some(by_lists) => by_lists,
+            None if by_places.is_some() => of_every_match.min(by_places.unwrap_or(of_every_match)),
             None if self.shape.has_bounds => by_bounds,
             None => of_every_match,
         };
         let sorted = of_every_match + n_matches * costs.sort_code_ns;
-        OrderCosts { by_lists, by_bounds, of_every_match, sorted, chosen, reads_lists, lists_from }
+        OrderCosts {
+            by_lists,
+            by_places,
+            by_bounds,
+            of_every_match,
+            sorted,
+            chosen,
+            reads_lists,
+            lists_from,
+        }
     }
 }
 
@@ -199,6 +240,7 @@ impl OrderCosts {
     pub(crate) fn and(self, other: OrderCosts) -> OrderCosts {
         OrderCosts {
             by_lists: self.by_lists.into_iter().chain(other.by_lists).reduce(|a, b| a + b),
+            by_places: self.by_places.into_iter().chain(other.by_places).reduce(|a, b| a + b),
             by_bounds: self.by_bounds + other.by_bounds,
             of_every_match: self.of_every_match + other.of_every_match,
             sorted: self.sorted + other.sorted,

@@ -41,7 +41,7 @@ pub(crate) struct SortProfile {
 pub(crate) struct First<'o> {
     pub(super) order: &'o SortOrder,
     pub(super) strategy: SortStrategy,
-    costs: &'o CostModel,
+    pub(super) costs: &'o CostModel,
     pub(super) n: usize,
     /// Whether rank and number tell of two documents which comes first.
     pub(super) is_told_by_first: bool,
@@ -120,8 +120,13 @@ impl<'o> First<'o> {
         }
     }
 
+    /// Documents that are wanted beside those that are kept.
+    pub(super) fn n_missing(&self) -> usize {
+        self.n.saturating_sub(self.kept.len())
+    }
+
     /// Facts of a segment in which so many match.
-    fn ordered(
+    pub(super) fn ordered(
         &self,
         segment: &SegmentPlan<'_>,
         n_matches: f64,
@@ -135,6 +140,7 @@ impl<'o> First<'o> {
             shape: OrderShape {
                 is_in_index_order: self.n_in_order(segment) > 0,
                 has_bounds: self.order.first_field().is_some(),
+                has_places: self.order.near().is_some(),
             },
             lists: lists.map(|lists| (lists.ordinals.len() as u32, lists.n_docs)),
         }
@@ -299,6 +305,9 @@ impl<'s> InSegment<'_, '_, 's> {
             };
             budget::release(held);
             return done;
+        }
+        if self.look_at_nearest(matches)? {
+            return Ok(());
         }
         for_each_block_of(matches, self.segment.n_docs, |nth, places| {
             self.first.profile.column.blocks += 1;
@@ -471,7 +480,7 @@ impl<'s> InSegment<'_, '_, 's> {
     }
 
     #[inline]
-    fn take_if_wanted(&mut self, doc: u32, rank: u128) -> Result<()> {
+    pub(super) fn take_if_wanted(&mut self, doc: u32, rank: u128) -> Result<()> {
         if self.is_wanted(rank, doc) { self.take(doc, rank) } else { Ok(()) }
     }
 

@@ -27,7 +27,8 @@ impl SortOrder {
     /// Facts that the way to find the first depends on, of an index with this schema.
     pub(crate) fn shape(&self, schema: &Schema) -> OrderShape {
         let is_in_index_order = self.n_in_index_order(schema) > 0;
-        OrderShape { is_in_index_order, has_bounds: self.first_field().is_some() }
+        let (has_bounds, has_places) = (self.first_field().is_some(), self.near().is_some());
+        OrderShape { is_in_index_order, has_bounds, has_places }
     }
 }
 

@@ -1,9 +1,11 @@
 //! Hits in an order of their values, by columns. Only documents that are shown are sorted.
 
+mod distances;
 mod first;
 mod in_order;
 mod json;
 mod key;
+mod near;
 mod order;
 mod place;
 mod ranks;

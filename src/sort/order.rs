@@ -1,5 +1,6 @@
 //! Resolved order of documents: ranks by each key, which compare as the documents do.
 
+use super::distances::Near;
 use super::key::{Direction, SortBy, SortKey};
 use super::place::Place;
 use super::text::{TextKey, TextOrder, Tie};
@@ -140,6 +141,14 @@ impl SortOrder {
             OrderBy::Field(field) => Some(field),
             _ => None,
         }
+    }
+
+    /// The first key, where it is a distance.
+    pub(super) fn near(&self) -> Option<Near<'_>> {
+        let key = self.0.first()?;
+        let OrderBy::Function(function) = &key.by else { return None };
+        let (field, center, distance) = function.distance()?;
+        Some(Near { field, center, distance, direction: key.direction })
     }
 
     /// Place of a document with these values, as [`values`](Self::values) gives them: by keywords not yet, as that is

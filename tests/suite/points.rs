@@ -5,7 +5,7 @@ use treepie::explain::{ExplainNode, ExplainOperator};
 use treepie::geo::{GeoArea, GeoPoint, GeoRelation};
 use treepie::query::Query;
 use treepie::{
-    DocId, Document, Field, FieldKind, Index, IndexWriter, Schema, Searcher, SortKey, Value,
+    DocId, Document, Field, FieldKind, Hit, Index, IndexWriter, Schema, Searcher, SortKey, Value,
 };
 
 /// The promise of the module `geo`, written down once more: on points as they are kept.
@@ -175,7 +175,7 @@ fn sorted(mut ids: Vec<u64>) -> Vec<u64> {
 }
 
 fn check(searcher: &Searcher, naive: &Naive, random: &mut Random, n: usize) {
-    for _ in 0..n {
+    for nth in 0..n {
         let area = random.area();
         let query = Query::within_area("p", area);
         let inside = |points: &Vec<GeoPoint>| points.iter().any(|it| promise::is_in(&area, *it));
@@ -197,6 +197,12 @@ fn check(searcher: &Searcher, naive: &Naive, random: &mut Random, n: usize) {
         let has = naive.iter().filter(|(_, points)| !points.is_empty()).map(|(id, _)| *id);
         let of_apart = has.filter(|id| !found.contains(id)).collect();
         assert_eq!(sorted(ids(searcher, &apart, None)), sorted(of_apart), "{apart}");
+        if nth % 8 == 0 {
+            // By pages and by the points of documents alike, or it is an error.
+            for query in [&query, &both] {
+                searcher.search(query).limit(50).explainer().what_if().unwrap();
+            }
+        }
         // The plan's bounds hold, and it says what was done.
         let tree = searcher.search(&query).explainer().analyze().unwrap();
         let root = tree.matches();
@@ -261,6 +267,20 @@ fn check_order(searcher: &Searcher, naive: &Naive, random: &mut Random, n: usize
             }
             last = Some((value, hit.doc));
         }
+        // The nearest boxes first, and every match measured: the same, or it is an error. The head of the order is the same.
+        if nth % 4 == 0 {
+            let red = Query::value("kind", "red");
+            for query in [Query::All, red.clone()] {
+                let search = searcher.search(&query).sort([key.clone()]).limit(10);
+                search.explainer().what_if().unwrap();
+            }
+            let first = searcher.search(&red).sort([key.clone()]).limit(10).run().unwrap();
+            let is_red = |hit: &&Hit| {
+                hit.fields["id"].first().and_then(Value::as_u64).unwrap().is_multiple_of(3)
+            };
+            let expected = page.hits.iter().filter(is_red).take(10).map(|hit| hit.doc);
+            assert!(first.hits.iter().map(|hit| hit.doc).eq(expected), "{key}");
+        }
         // Page by page the same.
         let all = Query::All;
         let mut after = None;
@@ -284,6 +304,63 @@ fn areas_and_orders_are_those_of_a_scan_on_segments_with_deletes_and_after_merge
 #[ignore = "long: it asks ten thousands of questions"]
 fn many_areas_and_orders_are_those_of_a_scan() {
     (0..20).for_each(|seed| compare_with_a_scan(seed, 600));
+}
+
+/// Points around a few places, most of which have thousands near each other.
+#[test]
+fn plans_choose_between_pages_and_points_of_documents_with_proved_bounds() {
+    let index = Index::in_memory(schema());
+    let (mut writer, mut random) = (index.writer().unwrap(), Random(7));
+    let mut points = vec![];
+    for id in 0..40_000 {
+        let (lat, lon) = [(48.0, 2.0), (-33.0, 151.0), (10.0, 179.9)][(id % 3) as usize];
+        let spread = 10f64.powf(random.between(-3.0, 0.7));
+        let lon = lon + random.between(-spread, spread);
+        let lon = if lon > 180.0 { lon - 360.0 } else { lon };
+        let point = GeoPoint::new(lat + random.between(-spread, spread), lon).unwrap();
+        add(&mut writer, id, &[point]);
+        points.push(point);
+    }
+    writer.commit().unwrap();
+    writer.merge_to(1).unwrap();
+    drop(writer);
+    let searcher = index.searcher().unwrap();
+    let mut off = vec![];
+    for nth in 0..60 {
+        let center = points[random.below(40_000) as usize];
+        let metres = 10f64.powf(random.between(3.0, 5.7));
+        let query = Query::within_area(
+            "p",
+            GeoArea::circle(format!("{metres:.0}m").parse().unwrap(), center),
+        );
+        let tree = searcher.explain(&query).unwrap();
+        let root = tree.matches();
+        let found = searcher.count(&query).unwrap();
+        let estimate = &root.estimate;
+        assert!(estimate.lower <= found && found <= estimate.upper, "{tree}");
+        let (found, expected) = (found.max(1) as f64, estimate.documents.max(1) as f64);
+        off.push((found / expected).max(expected / found));
+        if nth == 0 {
+            let rule = &root.decisions.iter().find(|it| it.rule == "pages of points").unwrap();
+            assert_eq!(rule.alternative.as_ref().unwrap().name, "compare the points of documents");
+            assert_eq!(estimate.source, "page boxes");
+            let few = Query::all_of([query.clone(), Query::value("id", 7u64)]);
+            let tree = searcher.explain(&few).unwrap();
+            let scan = find(tree.matches(), &ExplainOperator::GeoScan).unwrap();
+            assert_eq!(scan.algorithm, "points of the documents compared", "{tree}");
+            assert_eq!(
+                scan.decisions[0].alternative.as_ref().unwrap().name,
+                "read pages of points"
+            );
+            let tree = searcher.search(&query).limit(0).explainer().analyze().unwrap();
+            let geo =
+                find(&tree.plan, &ExplainOperator::GeoScan).unwrap().actual.as_ref().unwrap().geo;
+            let geo = geo.unwrap();
+            assert!(geo.pages_border > 0 && geo.points_tested <= 512 * geo.pages_border, "{tree}");
+        }
+    }
+    off.sort_by(f64::total_cmp);
+    assert!(off[30] <= 1.2, "estimates are off by {off:?}");
 }
 
 /// Compares so many areas with a scan of all documents, and orders, three times: as documents are added, with deletes, and merged.

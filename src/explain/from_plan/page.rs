@@ -281,6 +281,7 @@ impl Explaining<'_, '_> {
             Some(profile) => profile.streamed.segments > 0,
             None => costs.reads_lists,
         };
+        let reads_places = costs.by_places.is_some_and(|ns| ns < costs.of_every_match);
         let (algorithm, reason) = match strategy {
             SortStrategy::IndexOrder => (
                 "what matches, in the order of the index".into(),
@@ -294,6 +295,14 @@ impl Explaining<'_, '_> {
                 format!("columns, by bounds of blocks{scores}"),
                 "a block of a column of which no value can be among the first is left out",
             ),
+            SortStrategy::Places if reads_places => (
+                "boxes of points, the nearest first".into(),
+                "a box of which no point can be among the first is not opened",
+            ),
+            SortStrategy::Places => (
+                format!("{what} of every match{scores}"),
+                "only the first are kept; boxes of points would cost more for so few matches",
+            ),
             SortStrategy::EveryMatch => (
                 format!("{what} of every match{scores}"),
                 "only the first are kept; blocks have no bounds for the first key, so none is left out",
@@ -301,6 +310,23 @@ impl Explaining<'_, '_> {
             SortStrategy::SortAll => (format!("every match, sorted{scores}"), ""),
         };
         node.algorithm = algorithm;
+        if strategy == SortStrategy::Places
+            && let Some(by_places) = costs.by_places
+        {
+            let (rule, other) = ("open the nearest boxes first", "the distance of every match");
+            let reason = "boxes say how near their points can be, and how far";
+            let decision = match reads_places {
+                true => {
+                    let other = (other, costs.of_every_match);
+                    self.chosen((rule, reason), by_places, other, &[Forced::EveryMatch])
+                }
+                false => {
+                    let other = ("boxes of points", by_places);
+                    self.chosen(("measure every match", reason), costs.of_every_match, other, &[])
+                }
+            };
+            node.decisions.push(decision);
+        }
         if strategy != SortStrategy::SortAll {
             let (taken, other) = ("keep the first, sort nothing else", "sort every match");
             let other = (other, costs.sorted);
