@@ -46,7 +46,7 @@ pub(crate) fn arrange(
     let of_part = (room.bytes / 4 / codes.dims()).max(1);
     let (mut to, mut part) = (SpillWriter::new(Some(files), 0), vec![]);
     for vectors in order.chunks(of_part) {
-        // Those of a part are read front to back.
+        // Codes of a part are read front to back.
         let mut places: Vec<(u32, u32)> = vectors.iter().copied().zip(0..).collect();
         places.sort_unstable();
         part.clear();
