@@ -19,6 +19,8 @@ import numpy as np
 KEPT = [10, 20, 40, 60, 80, 120, 160, 240, 320, 480, 640]
 RECALLS = [0.95, 0.99]
 K = 10
+# So many that warming up does not count.
+PASSES = 20
 
 
 def read(path):
@@ -74,7 +76,7 @@ def measure(data, search):
     """Recall and microseconds of each number of nodes."""
     for kept in KEPT:
         found, least = search(kept), float("inf")
-        for _ in range(3):
+        for _ in range(PASSES):
             start = time.process_time()
             search(kept)
             least = min(least, time.process_time() - start)
@@ -171,7 +173,7 @@ def treepie(data, tool):
         points = []
         for kept in KEPT:
             bench = [tool, "bench", path("auto"), "--knn", path("queries.fvecs"), "--truth", path("truth.ivecs")]
-            bench += ["--k", str(K), "--ef", str(kept), "--passes", "3", "--format", "json"]
+            bench += ["--k", str(K), "--ef", str(kept), "--passes", str(PASSES), "--format", "json"]
             lines = subprocess.run(bench, check=True, capture_output=True, text=True).stdout.splitlines()
             each = [json.loads(line) for line in lines[:-1]]
             least = sum(line["us_min"] for line in each) / len(each)
