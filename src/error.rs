@@ -290,6 +290,14 @@ impl Error {
         self.0.limit
     }
 
+    /// Returns what should have been there, and what was there instead; both are empty if they are not known.
+    pub(crate) fn expected_and_found(&self) -> (&str, &str) {
+        (
+            self.0.expected.as_deref().unwrap_or_default(),
+            self.0.found.as_deref().unwrap_or_default(),
+        )
+    }
+
     /// The class of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

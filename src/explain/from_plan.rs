@@ -374,7 +374,7 @@ impl Explaining<'_, '_> {
             return neighbors.spec.to_query(self.schema);
         }
         if let Some(plan) = self.plan.area(leaf) {
-            return Query::within_area(&*field.name, *plan.area);
+            return Query::within_area(&*field.name, (*plan.area).clone());
         }
         if let Some(expansion) = self.plan.expansion(leaf) {
             return Query::of_terms_in(field, expansion);

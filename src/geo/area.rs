@@ -1,6 +1,6 @@
 //! Areas as users give them.
 
-use super::{Distance, GeoPoint, NoGeo};
+use super::{Distance, GeoCell, GeoPoint, GeoPolygons, GeoVertex, NoGeo};
 use crate::error::Result;
 use std::fmt;
 
@@ -11,12 +11,21 @@ use std::fmt;
 /// ```
 /// use treepie::geo::GeoArea;
 ///
-/// for text in ["10km OF 48.8566,2.3522", "1mi TO 2.5mi OF 0,180", "BOX -10,170 10,-170", "49.255,4.154"] {
+/// for text in [
+///     "10km OF 48.8566,2.3522",
+///     "1mi TO 2.5mi OF 0,180",
+///     "BOX -10,170 10,-170",
+///     "49.255,4.154",
+///     "POLYGON ((170 -10, 190 -10, 190 10, 170 -10))",
+///     "CELL tile:8/129/88",
+/// ] {
 ///     assert_eq!(text.parse::<GeoArea>()?.to_string(), text);
 /// }
+/// let geojson = r#"{"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1]]]}"#;
+/// assert_eq!(geojson.parse::<GeoArea>()?.to_string(), "POLYGON ((0 0, 1 0, 1 1, 0 0))");
 /// # Ok::<(), treepie::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum GeoArea {
     /// Points that are not farther from a center than a distance, nor nearer than another.
@@ -39,6 +48,15 @@ pub enum GeoArea {
     },
     /// One point, as an index keeps it.
     Point(GeoPoint),
+    /// One polygon or several, with their holes.
+    Polygons(GeoPolygons),
+    /// A cell of a grid.
+    Cell(GeoCell),
+    /// The area that a file has as well-known text or GeoJSON: `@paris.geojson`.
+    ///
+    /// The tool reads files, and puts [the area in its place](crate::query::Query::with_area_files). Otherwise it is refused when it
+    /// is asked for.
+    File(String),
 }
 
 impl GeoArea {
@@ -86,6 +104,48 @@ impl GeoArea {
         }
     }
 
+    /// Points in a polygon of an outer ring and holes; see [`GeoPolygons`].
+    ///
+    /// Rings need not be closed.
+    ///
+    /// ```
+    /// use treepie::geo::{GeoArea, GeoVertex};
+    ///
+    /// let corner = |lon, lat| GeoVertex { lon, lat };
+    /// let area = GeoArea::polygon([vec![corner(0.0, 0.0), corner(1.0, 0.0), corner(1.0, 1.0)]])?;
+    /// assert_eq!(area.to_string(), "POLYGON ((0 0, 1 0, 1 1, 0 0))");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Usage`](crate::ErrorKind::Usage) for rings of fewer than three corners, degrees that are none, edges that could go
+    /// round the globe either way, and more than [`VERTICES_MAX`](super::VERTICES_MAX) corners.
+    pub fn polygon(rings: impl IntoIterator<Item = Vec<GeoVertex>>) -> Result<Self> {
+        Self::multi_polygon([rings])
+    }
+
+    /// Points in one of several polygons.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`polygon`](Self::polygon).
+    pub fn multi_polygon(
+        polygons: impl IntoIterator<Item = impl IntoIterator<Item = Vec<GeoVertex>>>,
+    ) -> Result<Self> {
+        let polygons = GeoPolygons::of_rings(polygons);
+        polygons.map(GeoArea::Polygons).map_err(|wrong| wrong.into_usage("making a polygon"))
+    }
+
+    /// About how many bytes of memory it takes beside itself.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        match self {
+            GeoArea::Polygons(polygons) => polygons.n_vertices() * size_of::<GeoVertex>(),
+            GeoArea::File(name) => name.len(),
+            _ => 0,
+        }
+    }
+
     /// Name of its kind in messages.
     pub(crate) fn described(&self) -> &'static str {
         match self {
@@ -93,6 +153,10 @@ impl GeoArea {
             GeoArea::Circle { .. } => "ring",
             GeoArea::Box { .. } => "box",
             GeoArea::Point(_) => "point",
+            GeoArea::Polygons(polygons) if polygons.polygons().len() > 1 => "set of polygons",
+            GeoArea::Polygons(_) => "polygon",
+            GeoArea::Cell(_) => "cell",
+            GeoArea::File(_) => "file",
         }
     }
 }
@@ -106,7 +170,19 @@ impl fmt::Display for GeoArea {
             }
             GeoArea::Box { south_west, north_east } => write!(f, "BOX {south_west} {north_east}"),
             GeoArea::Point(point) => point.fmt(f),
+            GeoArea::Polygons(polygons) => polygons.fmt(f),
+            GeoArea::Cell(cell) => write!(f, "CELL {cell}"),
+            GeoArea::File(name) => write_file_name(name, f),
         }
+    }
+}
+
+/// `@paris.geojson`, in quotes if it would not be read back otherwise.
+fn write_file_name(name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let is_plain = name.trim() == name && !name.is_empty() && !name.contains([']', '"', '\\']);
+    match is_plain {
+        true => write!(f, "@{name}"),
+        false => write!(f, "@\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")),
     }
 }
 

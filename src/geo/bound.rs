@@ -1,5 +1,6 @@
 //! Areas in units, compared with points and with boxes of points.
 
+use super::bound_polygons::BoundPolygons;
 use super::length::{length_text, lengths_apart};
 use super::ring::Ring;
 use super::wrapped_box::WrappedBox;
@@ -21,12 +22,14 @@ enum Shape {
     /// All of that box.
     Box,
     Ring(Ring),
+    /// One polygon or several in that box.
+    Polygons(Box<BoundPolygons>),
 }
 
 impl BoundArea {
     pub(crate) fn new(area: &GeoArea) -> Self {
-        match *area {
-            GeoArea::Circle { from, to, center } => {
+        match area {
+            &GeoArea::Circle { from, to, center } => {
                 let ring = Ring::new(from, to, center);
                 let around = match ring.greatest.is_finite() {
                     true => WrappedBox::around(ring.center.point, to.metres()),
@@ -34,14 +37,28 @@ impl BoundArea {
                 };
                 BoundArea { around, shape: Shape::Ring(ring) }
             }
-            GeoArea::Box { south_west, north_east } => {
+            &GeoArea::Box { south_west, north_east } => {
                 BoundArea { around: WrappedBox::between(south_west, north_east), shape: Shape::Box }
             }
-            GeoArea::Point(point) => {
+            &GeoArea::Point(point) => {
                 let UnitPoint { x, y } = UnitPoint::of(point);
                 let around = WrappedBox { west: x, width: 0, south: y, north: y };
                 BoundArea { around, shape: Shape::Box }
             }
+            GeoArea::Polygons(polygons) => {
+                let polygons = BoundPolygons::new(polygons);
+                let (west, width, south, north) = polygons.around();
+                let around = WrappedBox { west, width, south, north };
+                BoundArea { around, shape: Shape::Polygons(Box::new(polygons)) }
+            }
+            GeoArea::Cell(cell) => {
+                let UnitBounds { least, greatest } = cell.units();
+                let width = u64::from(greatest.x - least.x);
+                let around = WrappedBox { west: least.x, width, south: least.y, north: greatest.y };
+                BoundArea { around, shape: Shape::Box }
+            }
+            // Refused before anybody asks.
+            GeoArea::File(_) => BoundArea { around: WrappedBox::NOTHING, shape: Shape::Box },
         }
     }
 
@@ -53,6 +70,9 @@ impl BoundArea {
             && match &self.shape {
                 Shape::Box => true,
                 Shape::Ring(ring) => ring.contains(point, counts),
+                Shape::Polygons(polygons) => {
+                    polygons.contains(point, &mut counts.points_by_formula)
+                }
             }
     }
 
@@ -72,6 +92,7 @@ impl BoundArea {
             (BoxRelation::Outside, _) => BoxRelation::Outside,
             (relation, Shape::Box) => relation,
             (_, Shape::Ring(ring)) => ring.relation(points),
+            (_, Shape::Polygons(polygons)) => polygons.relation(points),
         }
     }
 
@@ -80,6 +101,7 @@ impl BoundArea {
         match &self.shape {
             Shape::Box => self.around.share_of(points),
             Shape::Ring(ring) => ring.share_of(points),
+            Shape::Polygons(polygons) => polygons.share_of(points),
         }
     }
 
@@ -87,7 +109,7 @@ impl BoundArea {
     fn ring(&self) -> Option<&Ring> {
         match &self.shape {
             Shape::Ring(ring) => Some(ring),
-            Shape::Box => None,
+            Shape::Box | Shape::Polygons(_) => None,
         }
     }
 

@@ -16,7 +16,7 @@ pub struct GeoCounts {
     pub pages_border: u64,
     /// Points that were compared with the area.
     pub points_tested: u64,
-    /// Points among these that needed the formula of distances.
+    /// Points among these that needed the formula of distances, or edges of polygons.
     pub points_by_formula: u64,
 }
 

@@ -14,6 +14,9 @@
 //! formula is off by less than 1 mm, and by less than 0.3 m within 200 m of the opposite side of the globe. Sines and cosines are
 //! those of the crate `libm`, so that all machines agree.
 //!
+//! A point is in a polygon by whole numbers alone: edges are straight lines in longitude and latitude between corners as they are
+//! kept, so that no rounding decides. See [`GeoPolygons`].
+//!
 //! ```
 //! use treepie::geo::{Distance, GeoArea, GeoPoint};
 //!
@@ -27,25 +30,32 @@
 
 mod area;
 mod bound;
+mod bound_polygons;
+mod cell;
 mod counts;
 mod distance;
+mod geojson;
 mod hilbert;
 mod length;
 mod no_geo;
 mod point;
+mod polygon;
 mod ring;
 mod text;
 mod units;
+mod well_known;
 mod wrapped_box;
 
 pub use area::{GeoArea, GeoRelation};
 pub(crate) use bound::BoundArea;
+pub use cell::{GEOHASH_LEN_MAX, GeoCell, GeoGrid, ZOOM_MAX};
 pub use counts::GeoCounts;
 pub(crate) use distance::Center;
 pub use distance::EARTH_RADIUS_M;
 pub use length::{Distance, DistanceUnit};
 pub(crate) use no_geo::NoGeo;
 pub use point::GeoPoint;
-pub(crate) use text::{read_area, read_point};
+pub use polygon::{GeoPolygons, GeoVertex, VERTICES_MAX};
+pub(crate) use text::{len_of_area, read_area, read_point};
 pub(crate) use units::{BoxRelation, UnitBounds, UnitPoint};
 pub(crate) use wrapped_box::WrappedBox;

@@ -102,3 +102,11 @@ impl fmt::Display for GeoPoint {
         write!(f, "{},{}", self.lat, self.lon)
     }
 }
+
+/// A number as it is usually written: Rust takes `inf` for one, too.
+pub(super) fn degrees(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E');
+    let has_digit = text.contains(|c: char| c.is_ascii_digit());
+    text.parse().ok().filter(|_| has_digit && text.chars().all(is_of_number))
+}

@@ -1,6 +1,9 @@
 //! Texts of points and areas.
 
-use super::{Distance, GeoArea, GeoPoint, NoGeo};
+use super::geojson::read_geojson;
+use super::point::degrees;
+use super::well_known::{is_well_known, read_well_known};
+use super::{Distance, GeoArea, GeoCell, GeoPoint, NoGeo};
 use crate::error::{Error, Result};
 use std::str::FromStr;
 
@@ -46,7 +49,7 @@ impl FromStr for GeoArea {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        read_area(text).map_err(|wrong| wrong.into_usage("reading an area"))
+        read_area(text).map_err(|wrong| wrong.into_usage_of(text, "reading an area"))
     }
 }
 
@@ -78,14 +81,6 @@ impl Angle {
     }
 }
 
-/// A number as it is usually written: Rust takes `inf` for one, too.
-fn degrees(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E');
-    let has_digit = text.contains(|c: char| c.is_ascii_digit());
-    text.parse().ok().filter(|_| has_digit && text.chars().all(is_of_number))
-}
-
 /// The inside of the parentheses of a well-known text of a kind.
 fn well_known<'t>(text: &'t str, kind: &str) -> Option<&'t str> {
     let head = text.get(..kind.len()).filter(|head| head.eq_ignore_ascii_case(kind))?;
@@ -94,7 +89,28 @@ fn well_known<'t>(text: &'t str, kind: &str) -> Option<&'t str> {
 
 /// Reads an area as it stands between brackets.
 pub(crate) fn read_area(text: &str) -> Result<GeoArea, NoGeo> {
-    let text = text.trim();
+    let n_before = text.len() - text.trim_start().len();
+    read_trimmed(text.trim()).map_err(|wrong| wrong.behind(n_before))
+}
+
+fn read_trimmed(text: &str) -> Result<GeoArea, NoGeo> {
+    if text.starts_with('{') {
+        let (area, end) = read_geojson(text)?;
+        let behind = &text[end..];
+        return match behind.trim() {
+            "" => Ok(area),
+            more => {
+                Err(NoGeo::new("nothing behind the object", format!("'{more}'"))
+                    .at(end..text.len()))
+            }
+        };
+    }
+    if let Some(name) = text.strip_prefix('@') {
+        return read_file_name(name).map(GeoArea::File);
+    }
+    if is_well_known(text) {
+        return read_well_known(text);
+    }
     let words: Vec<&str> = text.split_whitespace().collect();
     let after = |word: &str| words.iter().position(|it| *it == word);
     if words.first() == Some(&"BOX") {
@@ -106,6 +122,9 @@ pub(crate) fn read_area(text: &str) -> Result<GeoArea, NoGeo> {
             ));
         };
         return GeoArea::checked_box(read_point(south_west)?, read_point(north_east)?);
+    }
+    if words.first() == Some(&"CELL") {
+        return GeoCell::read(&words[1..].join(" ")).map(GeoArea::Cell);
     }
     if let Some(of) = after("OF") {
         let center = words[of + 1..].join(" ");
@@ -121,12 +140,50 @@ pub(crate) fn read_area(text: &str) -> Result<GeoArea, NoGeo> {
             }
         };
     }
-    let expected = "an area: 10km OF a point, 1km TO 2km OF a point, BOX and its corners in the south-west and north-east, or a point";
+    let expected = "an area: 10km OF a point, 1km TO 2km OF a point, BOX and its corners in the south-west and north-east, POLYGON, MULTIPOLYGON, GeoJSON, CELL and its name, or a point";
     match read_point(text) {
         Ok(point) => Ok(GeoArea::Point(point)),
         Err(wrong) if text.contains([',', '/']) => Err(wrong),
         Err(_) => Err(NoGeo::new(expected, format!("'{text}'"))),
     }
+}
+
+/// Reads the name of a file, which is in quotes if it has a bracket.
+fn read_file_name(text: &str) -> Result<String, NoGeo> {
+    let expected = "the name of a file behind @, in quotes if it has a bracket";
+    let wrong = || NoGeo::new(expected, format!("'@{text}'"));
+    let Some(quoted) = text.strip_prefix('"') else {
+        return if text.is_empty() { Err(wrong()) } else { Ok(text.to_owned()) };
+    };
+    let (mut name, mut chars) = (String::new(), quoted.chars());
+    loop {
+        match chars.next() {
+            Some('"') if chars.as_str().is_empty() && !name.is_empty() => return Ok(name),
+            Some('\\') => name.push(chars.next().ok_or_else(wrong)?),
+            None | Some('"') => return Err(wrong()),
+            Some(c) => name.push(c),
+        }
+    }
+}
+
+/// Bytes of an area up to the bracket behind it, if there is one; brackets of GeoJSON and in quotes belong to the area.
+pub(crate) fn len_of_area(text: &str) -> Option<usize> {
+    let begin = text.trim_start();
+    let (is_geojson, has_quotes) = (begin.starts_with('{'), begin.starts_with(['{', '@']));
+    let (mut depth, mut in_quotes, mut is_escaped) = (0u32, false, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' if in_quotes => is_escaped = true,
+            '"' if has_quotes => in_quotes = !in_quotes,
+            _ if in_quotes => {}
+            '[' if is_geojson => depth += 1,
+            ']' if depth == 0 => return Some(at),
+            ']' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Words, of which those before and behind a comma are one.
@@ -204,7 +261,18 @@ mod tests {
             ("BOX -10, 170 10 ,-170", "BOX -10,170 10,-170"),
             ("POINT(4 5)", "5,4"),
             ("5/4", "5,4"),
+            (" POLYGON((0 0,1 0,1 1))", "POLYGON ((0 0, 1 0, 1 1, 0 0))"),
+            (
+                " {\"type\":\"Polygon\",\"coordinates\":[[[0,0],[1,0],[1,1]]]} ",
+                "POLYGON ((0 0, 1 0, 1 1, 0 0))",
+            ),
+            ("CELL  tile:8/132/88", "CELL tile:8/132/88"),
+            ("CELL geohash:U09", "CELL geohash:u09"),
+            ("@a b.geojson", "@a b.geojson"),
+            ("@\"a]b\\\"\\\\.wkt\"", "@\"a]b\\\"\\\\.wkt\""),
         ] {
+            let bracket = format!("{text}] AND x");
+            assert_eq!(len_of_area(&bracket), Some(text.len()), "{text}");
             let area = read_area(text).unwrap();
             assert_eq!(area.to_string(), printed);
             assert_eq!(read_area(printed), Ok(area));
@@ -221,7 +289,19 @@ mod tests {
             ("BOX 1,2", "two points behind BOX"),
             ("BOX 1,2 3,4 5,6", "two points behind BOX"),
             ("BOX 3,2 1,4", "3,2, which is north of 1,4"),
-            ("POLYGON((0 0, 1 1, 1 0, 0 0))", "found 'POLYGON((0"),
+            ("POLYGON((0 0, 1 1, 1 0, 0 0", "behind a corner, found the end of the text"),
+            ("CIRCLE((0 0))", "an area: 10km OF a point"),
+            (
+                "{\"type\":\"Point\",\"coordinates\":[1,2]} x",
+                "nothing behind the object, found 'x'",
+            ),
+            ("{", "a name in double quotes, found the end of the text"),
+            ("CELL", "a cell as tile:8/132/88"),
+            ("CELL u09", "a cell as tile:8/132/88"),
+            ("@", "the name of a file behind @"),
+            ("@\"a", "found '@\"a'"),
+            ("@\"a\"b", "the name of a file"),
+            ("@\"\"", "the name of a file"),
             ("", "an area: 10km OF a point"),
             ("here", "an area: 10km OF a point"),
             ("OF", "a distance with its unit"),

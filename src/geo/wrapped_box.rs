@@ -23,6 +23,9 @@ pub(crate) struct WrappedBox {
 impl WrappedBox {
     pub(super) const ALL: WrappedBox =
         WrappedBox { west: 0, width: X_UNITS as u64, south: 0, north: u32::MAX };
+    /// Its northern side is south of the southern one.
+    pub(super) const NOTHING: WrappedBox =
+        WrappedBox { west: 0, width: 0, south: u32::MAX, north: 0 };
 
     pub(super) fn between(south_west: GeoPoint, north_east: GeoPoint) -> Self {
         let (west, east) = (x_of(south_west.lon()), x_of(north_east.lon()));

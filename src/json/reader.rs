@@ -233,6 +233,22 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// The place of the next character.
+    pub(crate) fn position(&self) -> usize {
+        self.at
+    }
+
+    /// A part of the text.
+    pub(crate) fn slice(&self, place: Range<usize>) -> &'t str {
+        &self.text[place]
+    }
+
+    /// Another reader of a value that was passed over.
+    pub(crate) fn again(&self, place: Range<usize>) -> Reader<'t> {
+        let text = &self.text[..place.end];
+        Reader { text, at: place.start, depth: self.depth, path: vec![], of: self.of }
+    }
+
     /// The first byte of the next value, behind blanks.
     pub(crate) fn next_byte(&mut self) -> Option<u8> {
         self.blanks();

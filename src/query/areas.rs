@@ -1,6 +1,8 @@
 //! Documents with points in areas.
 
+use super::bind::check_size;
 use super::{Place, Query};
+use crate::error::Result;
 use crate::geo::{GeoArea, GeoRelation};
 
 impl Query {
@@ -42,6 +44,39 @@ impl Query {
     /// ```
     pub fn area(field: impl Into<String>, relation: GeoRelation, area: GeoArea) -> Self {
         Query::of_area(Some(field.into()), relation, area)
+    }
+
+    /// Replaces names of files by the areas that `read` makes of them: `location:WITHIN [@paris.geojson]`.
+    ///
+    /// ```
+    /// use treepie::query::{ParseOptions, parse};
+    ///
+    /// let query = parse("location:WITHIN [@place.wkt]", &ParseOptions::default())?;
+    /// let query = query.with_area_files(&mut |name| {
+    ///     assert_eq!(name, "place.wkt");
+    ///     "POLYGON ((0 0, 1 0, 1 1))".parse()
+    /// })?;
+    /// assert_eq!(query.to_string(), "location:WITHIN [POLYGON ((0 0, 1 0, 1 1, 0 0))]");
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Fails like `read`, and like a search does with a query that is too large.
+    pub fn with_area_files(&self, read: &mut dyn FnMut(&str) -> Result<GeoArea>) -> Result<Self> {
+        check_size(self)?;
+        self.with_areas_of(read)
+    }
+
+    /// Recursive, as a tree that can be asked is not deep.
+    fn with_areas_of(&self, read: &mut dyn FnMut(&str) -> Result<GeoArea>) -> Result<Self> {
+        if let Query::Area { field, relation, area: GeoArea::File(name), place } = self {
+            let (field, relation, place) = (field.clone(), *relation, place.clone());
+            return Ok(Query::Area { field, relation, area: read(name)?, place });
+        }
+        let children = self.children().map(|child| child.with_areas_of(read));
+        let children = children.collect::<Result<Vec<_>>>()?;
+        Ok(self.with_children(children))
     }
 
     pub(super) fn of_area(field: Option<String>, relation: GeoRelation, area: GeoArea) -> Self {

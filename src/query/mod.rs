@@ -64,6 +64,7 @@
 //! | `field:within($v, 0.8)` | documents with a vector of this similarity or a greater one |
 //! | `field:WITHIN [10km OF 48.8566,2.3522]` | documents with a point at most 10 km from this one; `1km TO 2km OF` is a ring. Borders belong to areas: see [`geo`](crate::geo) |
 //! | `field:WITHIN [BOX -10,170 10,-170]` | those with a point between the south-western and the north-eastern corner, here over 180° |
+//! | `field:WITHIN [POLYGON ((0 0, 1 0, 1 1))]` | those with a point in this polygon, in well-known text or GeoJSON; `[@paris.geojson]` is the area of a [file](Query::with_area_files), `[CELL tile:8/129/88]` or `[CELL geohash:u09]` a cell of a grid |
 //! | `field:DISJOINT [49.255,4.154]` | those with points, of which none is in the area, here a point; INTERSECTS is the same as WITHIN, and CONTAINS takes a point |
 //! | `(a b c)~2` | at least 2 of the alternatives |
 //! | `{title^3 body}:(…)` | what stands there, in one of these fields; `field:(…)` gives the field to every word inside that names none |

@@ -116,7 +116,9 @@ impl Normal {
             Normal::Expand { field, terms } => Query::of_terms_in(schema.get(*field), terms),
             Normal::Exists(field) => Query::exists(&*schema.get(*field).name),
             Normal::Nearest(neighbors) => neighbors.to_query(schema),
-            Normal::Area { field, area } => Query::within_area(&*schema.get(*field).name, **area),
+            Normal::Area { field, area } => {
+                Query::within_area(&*schema.get(*field).name, (**area).clone())
+            }
             Normal::Or(any) => Query::any_of(queries(any)),
             Normal::AtLeast { minimum, any } => Query::Group {
                 must: vec![],

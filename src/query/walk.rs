@@ -130,9 +130,9 @@ impl Query {
                 Query::Fields { fields, .. } => {
                     fields.iter().map(|(name, _)| of_text(name) + size_of::<Boost>()).sum()
                 }
+                Query::Area { area, .. } => area.heap_bytes(),
                 Query::All
                 | Query::Nothing
-                | Query::Area { .. }
                 | Query::PhraseOf { .. }
                 | Query::And(_)
                 | Query::Or(_)
@@ -253,7 +253,7 @@ impl Query {
             Query::Area { field, relation, area, place } => Query::Area {
                 field: field.clone(),
                 relation: *relation,
-                area: *area,
+                area: area.clone(),
                 place: place.clone(),
             },
             Query::Nothing => Query::Nothing,

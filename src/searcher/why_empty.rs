@@ -358,7 +358,8 @@ impl Searcher {
         }
         let nearest = nearest.filter(|(miss, _)| *miss > 0.0);
         if let Some(nearest) = nearest.and_then(|(_, metres)| bound.nothing_within(metres)) {
-            let area = Query::within_area(&*self.schema().get(field).name, *area).to_string();
+            let area =
+                Query::within_area(&*self.schema().get(field).name, area.clone()).to_string();
             explained.areas.push(EmptyArea { area, nearest });
         }
         Ok(())

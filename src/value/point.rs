@@ -12,7 +12,7 @@ use crate::schema::{CoordinateOrder, FieldKind};
 pub(crate) const POINT_PARTS: [&[&str]; 2] = [&[".lat"], &[".lon", ".lng"]];
 
 impl From<NoGeo> for NotTaken {
-    fn from(NoGeo { expected, found }: NoGeo) -> Self {
+    fn from(NoGeo { expected, found, .. }: NoGeo) -> Self {
         NotTaken { expected, found }
     }
 }

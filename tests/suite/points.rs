@@ -177,7 +177,7 @@ fn sorted(mut ids: Vec<u64>) -> Vec<u64> {
 fn check(searcher: &Searcher, naive: &Naive, random: &mut Random, n: usize) {
     for nth in 0..n {
         let area = random.area();
-        let query = Query::within_area("p", area);
+        let query = Query::within_area("p", area.clone());
         let inside = |points: &Vec<GeoPoint>| points.iter().any(|it| promise::is_in(&area, *it));
         let expected: Vec<u64> =
             naive.iter().filter(|(_, points)| inside(points)).map(|(id, _)| *id).collect();

@@ -28,7 +28,13 @@ impl Binder<'_> {
             let error = doing().expected("a field of points");
             return Err(located(&place.field, error.found(format!("a {} field", kind.name()))));
         }
-        let within = Normal::Area { field, area: Arc::new(*area) };
+        if let GeoArea::File(_) = area {
+            let error = doing().expected("an area").found(format!("the name of a file, '{area}'"));
+            let hint =
+                "the tool reads files of queries that are typed; of others, write the area itself";
+            return Err(located(&place.text, error.hint(hint)));
+        }
+        let within = Normal::Area { field, area: Arc::new(area.clone()) };
         match (relation, area) {
             (GeoRelation::Within | GeoRelation::Intersects, _)
             | (GeoRelation::Contains, GeoArea::Point(_)) => Ok(within),

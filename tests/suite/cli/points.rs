@@ -91,3 +91,55 @@ fn a_point_is_read_from_two_columns_or_keys() {
     dir.write("schema.toml", schema.replace("from = [\"Lat.\", \"Lng\"]\n", ""));
     index("in.jsonl").fails_with(&["array = \"lonlat\" or \"latlon\"", "line 1", "in.jsonl"]);
 }
+
+#[test]
+fn areas_are_polygons_of_the_query_or_of_files() {
+    let dir = Dir::new();
+    dir.write("schema.toml", SCHEMA);
+    let documents = [
+        json!({"name": "Reims", "location": "49.255,4.154"}),
+        json!({"name": "Paris", "location": "48.8566,2.3522"}),
+        json!({"name": "Suva", "location": "-18.14,178.44"}),
+        json!({"name": "Apia", "location": "-13.83,-171.76"}),
+    ];
+    dir.write("in.jsonl", documents.map(|it| it.to_string()).join("\n"));
+    dir.ok(&["index", "t.tp", "in.jsonl", "--schema", "schema.toml", "--quiet"]);
+    let square = "POLYGON ((2 48, 3 48, 3 49, 2 49))";
+    let geojson = json!({"type": "FeatureCollection", "features": [{"type": "Feature", "properties": {},
+        "geometry": {"type": "Polygon", "coordinates": [[[2, 48], [3, 48], [3, 49], [2, 49], [2, 48]]]}}]});
+    dir.write("paris.wkt", format!("{square}\n"));
+    dir.write("paris.geojson", serde_json::to_string_pretty(&geojson).unwrap());
+    for (area, n) in [
+        (square.to_owned(), 1),
+        (geojson.to_string(), 1),
+        ("@paris.wkt".to_owned(), 1),
+        ("@paris.geojson".to_owned(), 1),
+        ("POLYGON ((178 -19, 189 -19, 189 -13, 178 -13))".to_owned(), 2),
+        ("CELL tile:8/129/88".to_owned(), 1),
+        ("CELL geohash:u".to_owned(), 2),
+    ] {
+        assert_eq!(dir.count(&format!("location:WITHIN [{area}]")), n, "{area}");
+        assert_eq!(dir.count(&format!("location:DISJOINT [{area}]")), 4 - n, "{area}");
+    }
+    let plan =
+        dir.run(&["explain", "t.tp", "location:WITHIN [@paris.wkt]", "--analyze", "--doc", "0"]);
+    assert!(plan.stdout.contains("location:WITHIN [POLYGON ((2 48, 3 48, 3 49, 2 49, 2 48))]"));
+    assert!(plan.stdout.contains("none of its points is in the polygon"), "{}", plan.stdout);
+    let failing = |query: &str| dir.run(&["search", "t.tp", query]);
+    failing("location:CONTAINS [POLYGON ((0 0, 1 0, 1 1))]")
+        .fails_with(&["location holds points; a point contains no polygon"]);
+    failing("location:WITHIN [POLYGON ((170 0, -170 0, 0 1))]")
+        .fails_with(&["340° or 20° long", "write 190 in place of -170"]);
+    failing("location:WITHIN [@none.wkt]").fails_with(&["none.wkt"]);
+    dir.write("cut.geojson", "{\n  \"type\": \"Polygon\",\n  \"coordinates\": [[[0, 0], [1");
+    failing("location:WITHIN [@cut.geojson]").fails_with(&[
+        "cut.geojson",
+        "line 3",
+        "the end of the text",
+    ]);
+    dir.write("other.wkt", "@paris.wkt");
+    failing("location:WITHIN [@other.wkt]").fails_with(&["the name of another file"]);
+    dir.write("request.json", json!({"query": "location:WITHIN [@paris.wkt]"}).to_string());
+    dir.run(&["search", "t.tp", "--request", "request.json"])
+        .fails_with(&["the name of a file, '@paris.wkt'"]);
+}

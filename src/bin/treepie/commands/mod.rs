@@ -50,6 +50,7 @@ use std::{
 
 use serde_json::{Map, Value, json};
 use treepie::analysis::{Analyzers, Synonyms};
+use treepie::geo::GeoArea;
 use treepie::query::{Boost, DefaultOperator, LenientQuery, ParseOptions, Query, Remark, parse};
 use treepie::schema::{EMPTY_FIELD, NULL_FIELD};
 use treepie::search::Fields;
@@ -246,7 +247,9 @@ fn parse_leniently(
     let dates = dates.dates();
     let options = options.schema(schema.clone()).dates(dates.clone());
     let mut read = Query::parse_lenient(text, &options);
-    read.query = read.query.at(schema, &dates).map_err(in_query(text))?;
+    let query = read.query.with_area_files(&mut read_area);
+    let query = query.and_then(|query| query.at(schema, &dates));
+    read.query = query.map_err(in_query(text))?;
     Ok(read)
 }
 
@@ -269,9 +272,22 @@ fn parse_query(text: &str, and: bool, schema: &Schema, dates: &DatesArgs) -> Out
     let operator = if and { DefaultOperator::And } else { DefaultOperator::Or };
     let options = ParseOptions::default().default_operator(operator);
     let query = parse(text, &options)
+        .and_then(|query| query.with_area_files(&mut read_area))
         .and_then(|query| query.at(schema, &dates.dates()))
         .and_then(|query| query.in_copies(schema));
     query.map_err(in_query(text))
+}
+
+/// The area of a file: `location:WITHIN [@paris.geojson]`.
+fn read_area(path: &str) -> Result<GeoArea, Error> {
+    let text = read_text("reading an area", path.as_ref())?;
+    match text.parse() {
+        Ok(GeoArea::File(other)) => {
+            let error = usage("reading an area").expected("well-known text or GeoJSON");
+            Err(error.found(format!("the name of another file, '{other}'")).in_file(path))
+        }
+        other => other.map_err(|error| error.in_file(path)),
+    }
 }
 
 /// Refuses a field that there is not, whether the query makes use of it or not.
