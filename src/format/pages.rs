@@ -116,7 +116,7 @@ impl PagesWriter {
         self.points.extend(self.page.iter().map(|(_, code)| UnitPoint::of_code(*code)));
         let first_doc = self.page.first().map_or(0, |(doc, _)| *doc);
         let docs = || self.page.iter().map(|(doc, _)| doc - first_doc);
-        let low_width = low_width(docs().last().unwrap_or(0), self.page.len());
+        let low_width = low_width(docs().next_back().unwrap_or(0), self.page.len());
         let high_at = |(nth, doc): (u32, u32)| nth + doc.checked_shr(low_width).unwrap_or(0);
         let mut high = vec![];
         for at in (0..).zip(docs()).map(high_at) {

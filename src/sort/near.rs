@@ -52,7 +52,7 @@ impl InSegment<'_, '_, '_> {
         if has_missing && near.direction.missing_first || !pays {
             return Ok(false);
         }
-        self.look_at_boxes(near, &pages, &matches.to_test()?)?;
+        self.look_at_boxes(near, &pages, matches)?;
         if has_missing && self.first.last().is_none() {
             self.look_at_missing(near, matches)?;
         }
