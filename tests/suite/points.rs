@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use treepie::explain::{ExplainNode, ExplainOperator};
-use treepie::geo::{GeoArea, GeoPoint, GeoRelation};
+use treepie::geo::{GeoArea, GeoCell, GeoGrid, GeoPoint, GeoRelation, GeoVertex};
 use treepie::query::Query;
 use treepie::{
     DocId, Document, Field, FieldKind, Hit, Index, IndexWriter, Schema, Searcher, SortKey, Value,
@@ -11,7 +11,7 @@ use treepie::{
 /// The promise of the module `geo`, written down once more: on points as they are kept.
 mod promise {
     use std::f64::consts::PI;
-    use treepie::geo::{EARTH_RADIUS_M, GeoArea, GeoPoint};
+    use treepie::geo::{EARTH_RADIUS_M, GeoArea, GeoCell, GeoPoint, GeoVertex};
 
     fn unit(degrees: f64, from: f64, width: f64, units: f64) -> u64 {
         ((degrees + from) / width * units).round() as u64
@@ -55,6 +55,28 @@ mod promise {
         if half >= PI / 2.0 { f64::INFINITY } else { sine * sine }
     }
 
+    /// Whether a point is in a polygon of an outer ring and holes: even-odd, and edges belong to it.
+    fn is_in_rings(rings: &[Vec<GeoVertex>], (px, py): (i128, i128)) -> bool {
+        let ring = |ring: &Vec<GeoVertex>| {
+            let corner = |it: &GeoVertex| {
+                let turn: i32 = i32::from(it.lon > 180.0) - i32::from(it.lon < -180.0);
+                let x = unit(it.lon - 360.0 * f64::from(turn), 180.0, 360.0, 4_294_967_296.0);
+                (i128::from(x) + i128::from(turn) * (1i128 << 32), i128::from(y(it.lat)))
+            };
+            let (mut is_odd, mut is_on) = (false, false);
+            for (a, b) in ring.iter().zip(ring.iter().cycle().skip(1)) {
+                let (a, b) = (corner(a), corner(b));
+                let cross = (b.0 - a.0) * (py - a.1) - (px - a.0) * (b.1 - a.1);
+                let is_between = |p: i128, q: i128, it: i128| p.min(q) <= it && it <= p.max(q);
+                is_on |= cross == 0 && is_between(a.0, b.0, px) && is_between(a.1, b.1, py);
+                is_odd ^= (a.1 > py) != (b.1 > py) && cross != 0 && (cross > 0) == (b.1 > a.1);
+            }
+            (is_odd, is_on)
+        };
+        let outer = ring(&rings[0]);
+        (outer.0 || outer.1) && rings[1..].iter().map(ring).all(|(is_odd, is_on)| !is_odd || is_on)
+    }
+
     pub(super) fn is_in(area: &GeoArea, point: GeoPoint) -> bool {
         match *area {
             GeoArea::Circle { from, to, center } => {
@@ -72,6 +94,12 @@ mod promise {
                 is_x && y(south_west.lat()) <= y_of && y_of <= y(north_east.lat())
             }
             GeoArea::Point(own) => (x(own.lon()), y(own.lat())) == (x(point.lon()), y(point.lat())),
+            GeoArea::Polygons(ref polygons) => {
+                let (x, y) = (i128::from(x(point.lon())), i128::from(y(point.lat())));
+                let mut turns = (-2..=2).map(|turn| (x + turn * (1i128 << 32), y));
+                turns.any(|at| polygons.polygons().iter().any(|rings| is_in_rings(rings, at)))
+            }
+            GeoArea::Cell(cell) => GeoCell::of_point(cell.grid(), point).unwrap() == cell,
             _ => unreachable!("an area of another kind"),
         }
     }
@@ -123,7 +151,7 @@ impl Random {
             1 => 3e7,
             _ => 10f64.powf(self.between(0.0, 7.3)),
         };
-        match self.below(10) {
+        match self.below(13) {
             0..6 => GeoArea::circle(metres(radius), center),
             6 => {
                 let from = radius * self.between(0.0, 1.0);
@@ -134,6 +162,21 @@ impl Random {
                 let (south, north) = (center.lat().min(other.lat()), center.lat().max(other.lat()));
                 let corner = |lat, of: GeoPoint| GeoPoint::new(lat, of.lon()).unwrap();
                 GeoArea::bounding_box(corner(south, center), corner(north, other)).unwrap()
+            }
+            9 | 10 => {
+                let (n, spread) = (3 + self.below(8), 10f64.powf(self.between(-4.0, 1.9)));
+                let mut corner = || {
+                    let lon = center.lon() + self.between(-spread, spread);
+                    let lat = center.lat() + self.between(-spread, spread);
+                    GeoVertex { lon, lat: lat.clamp(-90.0, 90.0) }
+                };
+                let mut ring = || (0..n).map(|_| corner()).collect::<Vec<_>>();
+                let (outer, hole) = (ring(), ring());
+                GeoArea::polygon([outer, hole]).unwrap()
+            }
+            11 => {
+                let grid = GeoGrid::Tile { zoom: self.below(12) as u8 };
+                GeoArea::Cell(GeoCell::of_point(grid, center).unwrap())
             }
             _ => GeoArea::Point(center),
         }
