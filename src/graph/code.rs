@@ -23,7 +23,6 @@ use super::spill::SpilledBytes;
 use crate::schema::Metric;
 use crate::simd::codes::{TOGETHER, dot, dots, sum};
 use crate::simd::prefetch::prefetch;
-use std::sync::Arc;
 
 /// Greatest number of a code.
 const GREATEST: f64 = 127.0;
@@ -145,7 +144,7 @@ pub(super) fn distance(metric: Metric, a: Measures, b: Measures, product: i32) -
 pub(crate) struct Codes {
     metric: Metric,
     dims: usize,
-    bytes: Arc<SpilledBytes>,
+    bytes: SpilledBytes,
     /// Place in the bytes of the code of each vector; empty if each has its own.
     places: Vec<u32>,
     measures: Vec<Measures>,
@@ -157,14 +156,14 @@ impl Codes {
     #[cfg(test)]
     pub(crate) fn new(metric: Metric, dims: u16) -> Self {
         let dims = usize::from(dims.max(1));
-        let (bytes, places) = (Arc::default(), vec![]);
+        let (bytes, places) = (SpilledBytes::default(), vec![]);
         Codes { metric, dims, bytes, places, measures: vec![], sums: vec![] }
     }
 
     /// Appends the code of a vector.
     #[cfg(test)]
     pub(crate) fn push(&mut self, numbers: impl ExactSizeIterator<Item = f32> + Clone) {
-        let Some(SpilledBytes::Memory(bytes)) = Arc::get_mut(&mut self.bytes) else { return };
+        let SpilledBytes::Memory(bytes) = &mut self.bytes else { return };
         let first = bytes.len();
         self.measures.push(encode(self.metric, numbers, bytes));
         bytes.resize(first + self.dims, 0);
@@ -179,8 +178,7 @@ impl Codes {
         measures: Vec<Measures>,
         sums: Vec<i32>,
     ) -> Self {
-        let dims = usize::from(dims.max(1));
-        Codes { metric, dims, bytes: Arc::new(bytes), places, measures, sums }
+        Codes { metric, dims: usize::from(dims.max(1)), bytes, places, measures, sums }
     }
 
     /// Codes of some of the vectors, in memory.
@@ -188,36 +186,13 @@ impl Codes {
         Codes {
             metric: self.metric,
             dims: self.dims,
-            bytes: Arc::new(SpilledBytes::Memory(
+            bytes: SpilledBytes::Memory(
                 vectors.clone().flat_map(|at| self.code(at)).copied().collect(),
-            )),
+            ),
             places: vec![],
             measures: vectors.clone().map(|at| self.measures(at)).collect(),
             sums: vectors.map(|at| self.sum(at)).collect(),
         }
-    }
-
-    /// All of them under other numbers: `order` has the vector of each. Their bytes stay where they are, unless they were written
-    /// anew in this order.
-    pub(super) fn renumbered(&self, order: &[u32], bytes: Option<SpilledBytes>) -> Self {
-        let place = |at: &u32| self.places.get(*at as usize).copied().unwrap_or(*at);
-        let places = match bytes {
-            Some(_) => vec![],
-            None => order.iter().map(place).collect(),
-        };
-        Codes {
-            metric: self.metric,
-            dims: self.dims,
-            bytes: bytes.map_or_else(|| Arc::clone(&self.bytes), Arc::new),
-            places,
-            measures: order.iter().map(|at| self.measures(*at)).collect(),
-            sums: order.iter().map(|at| self.sum(*at)).collect(),
-        }
-    }
-
-    /// Whether they are in a file.
-    pub(super) fn is_in_file(&self) -> bool {
-        matches!(*self.bytes, SpilledBytes::File(_))
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -9,7 +9,7 @@ use crate::format::graph::codes::Code;
 use crate::format::graph::curve::{StoredCurve, StoredPoint};
 use crate::format::graph::upper::LevelParts;
 use crate::graph::bit_code::BitCodes;
-use crate::graph::build::{Tuning, arrange, build};
+use crate::graph::build::{Tuning, build};
 use crate::graph::code::{Codes, Measures};
 use crate::graph::curve::{CURVE_SAMPLES, CurvePoint, curve};
 use crate::graph::distinct::RowCodes;
@@ -20,7 +20,6 @@ use crate::schema::{Field, VectorCodes, VectorParams};
 use crate::segment::builder::SegmentBuilder;
 use crate::segment::graph::{CodesToWrite, GraphParts};
 use crate::value;
-use crate::writer::pages::SortMeans;
 use rayon::ThreadPool;
 use std::sync::Arc;
 
@@ -56,11 +55,6 @@ impl GraphMeans<'_> {
     /// Bytes of codes in memory.
     fn code_bytes(&self) -> usize {
         self.memory_bytes / 4
-    }
-
-    /// Memory for points that are sorted by place.
-    pub(super) fn of_points(&self) -> SortMeans {
-        SortMeans { memory_bytes: self.memory_bytes / 4, files: self.files.clone() }
     }
 
     /// Memory for the rest of a build over so many vectors.
@@ -109,12 +103,11 @@ impl<'m> GraphBuffer<'m> {
     /// Builds the graph and writes it behind the vectors, if there are enough different ones.
     pub(super) fn write(self, field: FieldId, builder: &mut SegmentBuilder) -> Result<()> {
         let GraphBuffer { params, nodes_min, codes, means } = self;
-        let (codes, mut of_rows) = codes.finish()?;
+        let (codes, of_rows) = codes.finish()?;
         if codes.len() < nodes_min as usize {
             return Ok(());
         }
-        let room = means.room(of_rows.len());
-        let codes = Arc::new(arrange(&Arc::new(codes), &mut of_rows, means.pool, &room)?);
+        let (codes, room) = (Arc::new(codes), means.room(of_rows.len()));
         let graph = Arc::new(build(&codes, &Tuning::DEFAULT, means.pool, &room)?);
         let bits = match params.codes {
             VectorCodes::B1 => Some(Arc::new(BitCodes::of(&codes, &graph, means.pool, &room)?)),

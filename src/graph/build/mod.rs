@@ -19,10 +19,8 @@
 //! [room](Room) for and go to files beyond: 16 bytes for each of some 100 candidates of a vector, 32 for each of its links, and 8 for
 //! each link that is left.
 
-mod arrange;
 mod candidates;
 mod edges;
-mod leaders;
 mod leaves;
 mod partition;
 mod prune;
@@ -36,7 +34,6 @@ use super::hash::hash_of_code;
 use super::spill::{Room, SpillWriter};
 use super::{Adjacency, AdjacencyWriter, Graph, Level, TOP_NODES};
 use crate::error::{Error, ErrorKind, Result};
-pub(crate) use arrange::arrange;
 use candidates::Signs;
 use edges::{EdgeSorter, Keep, SortedEdges, edge};
 use partition::{Partition, VECTORS_MAX};
