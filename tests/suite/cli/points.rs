@@ -143,3 +143,33 @@ fn areas_are_polygons_of_the_query_or_of_files() {
     dir.run(&["search", "t.tp", "--request", "request.json"])
         .fails_with(&["the name of a file, '@paris.wkt'"]);
 }
+
+/// The commands of `corpus/README.md`.
+#[test]
+fn places_of_the_corpus_are_found() {
+    let dir = Dir::new();
+    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let readme = std::fs::read_to_string(corpus.join("README.md")).unwrap();
+    let schema = readme.split_once("cat > places.toml <<END\n").unwrap().1;
+    dir.write("places.toml", schema.split_once("END\n").unwrap().0);
+    dir.write("places.jsonl", std::fs::read_to_string(corpus.join("places.jsonl")).unwrap());
+    dir.ok(&["index", "t.tp", "places.jsonl", "--schema", "places.toml", "--quiet"]);
+    // Each city has six places, at most eight kilometres from where it is.
+    for (area, wanted) in [
+        ("10km OF 48.8566,2.3522", 6),
+        ("20km OF -16.85,179.99", 6),
+        ("20km OF -16.85,-179.99", 6),
+        ("10km TO 20000km OF 48.8566,2.3522", 294),
+        ("BOX -17.5,179.5 -16,-179.5", 6),
+        ("POLYGON ((179 -18, 181 -18, 181 -16, 179 -16, 179 -18))", 6),
+        ("5km OF 0,0", 0),
+    ] {
+        assert_eq!(dir.count(&format!("location:WITHIN [{area}]")), wanted, "{area}");
+    }
+    let found =
+        ["search", "t.tp", "+museum +location:WITHIN [BOX 35,-10 60,30]", "--facet", "country:5"];
+    let found = dir.ok(&found);
+    assert!(found.starts_with("27 documents") && found.contains("France"), "{found}");
+    let why = dir.run(&["explain", "t.tp", "location:WITHIN [5km OF 0,0]", "--why-empty"]);
+    assert!(why.stdout.contains("the nearest is 619.3 km away"), "{}", why.stdout);
+}
