@@ -219,7 +219,7 @@ impl GeoCell {
                     })?;
                     for bit in 0..GEOHASH_BITS as usize {
                         // Longitude and latitude by turns.
-                        let half = if (nth * GEOHASH_BITS as usize + bit) % 2 == 0 {
+                        let half = if (nth * GEOHASH_BITS as usize + bit).is_multiple_of(2) {
                             &mut column
                         } else {
                             &mut row

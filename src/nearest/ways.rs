@@ -196,8 +196,13 @@ impl Sizes {
         let exact = self.exact(let_through, figures);
         // Nodes have one vector each, and documents may have several.
         let wanted = k as f32 * self.of_document();
-        // Documents with several vectors may be kept more than once.
-        let least = if self.n_vectors > self.n_docs { wanted * 1.5 + 8.0 } else { wanted };
+        // Documents with several vectors may be kept more than once; past those of a filter, walks come to fewer of the nearest
+        // than the curve has.
+        let is_filtered = let_through < u64::from(self.n_docs);
+        let least = match is_filtered || self.n_vectors > self.n_docs {
+            true => wanted * 1.5 + 8.0,
+            false => wanted,
+        };
         let ef = ef_for(curve, wanted, effort).map(|ef| ef.max(least).ceil());
         let Some(ef) = ef else { return exact };
         let at = point_at(curve, ef);

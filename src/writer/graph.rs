@@ -20,6 +20,7 @@ use crate::schema::{Field, VectorCodes, VectorParams};
 use crate::segment::builder::SegmentBuilder;
 use crate::segment::graph::{CodesToWrite, GraphParts};
 use crate::value;
+use crate::writer::pages::SortMeans;
 use rayon::ThreadPool;
 use std::sync::Arc;
 
@@ -55,6 +56,11 @@ impl GraphMeans<'_> {
     /// Bytes of codes in memory.
     fn code_bytes(&self) -> usize {
         self.memory_bytes / 4
+    }
+
+    /// Memory for points that are sorted by place.
+    pub(super) fn of_points(&self) -> SortMeans {
+        SortMeans { memory_bytes: self.memory_bytes / 4, files: self.files.clone() }
     }
 
     /// Memory for the rest of a build over so many vectors.
