@@ -652,8 +652,10 @@ impl<'s> Plan<'s> {
                 forced if is_known && forced != reads => CountWay::AtOnce,
                 forced if forced == writes => CountWay::Written,
                 _ if self.is_phrase() => CountWay::Phrase,
-                _ if let Some(leaf) = self.area_to_count(at) => CountWay::Area(leaf),
-                _ => Pair::of(self, part).map_or(CountWay::ByWindow, CountWay::Pair),
+                _ => match self.area_to_count(at) {
+                    Some(leaf) => CountWay::Area(leaf),
+                    None => Pair::of(self, part).map_or(CountWay::ByWindow, CountWay::Pair),
+                },
             };
         }
     }
