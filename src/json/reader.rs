@@ -221,16 +221,20 @@ impl<'t> Reader<'t> {
 
     /// A number with or without a fraction.
     pub(crate) fn float(&mut self) -> Result<f32> {
+        self.finite("a number that a float of 32 bits can hold")
+    }
+
+    /// A number with or without a fraction, of more digits.
+    pub(crate) fn finite_double(&mut self) -> Result<f64> {
+        self.finite("a number that a float of 64 bits can hold")
+    }
+
+    /// A number whose digits are refused with `holds` where only infinity would be near enough.
+    fn finite<T: FromStr + Copy + Into<f64>>(&mut self, holds: &str) -> Result<T> {
+        self.blanks();
         let start = self.at;
-        let number: f32 = self.number("a number")?;
-        match number.is_finite() {
-            true => Ok(number),
-            false => {
-                self.at = start;
-                self.blanks();
-                Err(self.unexpected("a number that a float of 32 bits can hold"))
-            }
-        }
+        let number: T = self.number("a number")?;
+        self.or_refused(start, holds, Some(number).filter(|&number| number.into().is_finite()))
     }
 
     /// The place of the next character.
@@ -276,14 +280,15 @@ impl<'t> Reader<'t> {
     }
 
     /// A float as [`Json::float`](crate::json::Json::float) writes it.
-    pub(crate) fn double<T: FromStr>(&mut self) -> Result<T> {
+    pub(crate) fn double<T: FromStr + Copy + Into<f64>>(&mut self) -> Result<T> {
         let expected = "a number, \"NaN\", \"inf\" or \"-inf\"";
         match self.next_byte() {
             Some(b'"') => self.parsed(expected, |text| match text {
                 "NaN" | "inf" | "-inf" => text.parse().ok(),
                 _ => None,
             }),
-            _ => self.number(expected),
+            Some(b'-' | b'0'..=b'9') => self.finite("a number that a float can hold"),
+            _ => Err(self.unexpected(expected)),
         }
     }
 

@@ -67,7 +67,7 @@ json_scalars! {
     u32: number, whole;
     u64: number, whole;
     f32: number, float;
-    f64: number, double;
+    f64: number, finite_double;
     bool: number, boolean;
     String: string, string;
 }

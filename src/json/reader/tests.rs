@@ -147,6 +147,27 @@ fn depth_is_bounded_and_the_stack_is_not_exhausted() {
     }
 }
 
+#[test]
+fn digits_beyond_every_float_are_refused_and_not_read_as_infinity() {
+    let text = "-1e400";
+    let reader = || Reader::new(text, "of a plan").unwrap();
+    let errors = [
+        (reader().float().unwrap_err(), "a number that a float of 32 bits can hold"),
+        (reader().finite_double().unwrap_err(), "a number that a float of 64 bits can hold"),
+        (reader().double::<f64>().unwrap_err(), "a number that a float can hold"),
+    ];
+    for (error, expected) in errors {
+        let error = error.to_string();
+        assert!(
+            error.contains(&format!("expected {expected}, found the number -1e400")),
+            "{error}"
+        );
+    }
+    assert_eq!(Reader::new("\"-inf\"", "").unwrap().double::<f64>().unwrap(), f64::NEG_INFINITY);
+    assert!(Reader::new("\"-inf\"", "").unwrap().finite_double().is_err());
+    assert_eq!(Reader::new("1e-400", "").unwrap().finite_double().unwrap(), 0.0);
+}
+
 proptest! {
     #[test]
     fn texts_come_back(text in "(\\PC|[\0-\u{9f}]|[\u{2028}\u{feff}\u{202e}\"\\\\/<]|😀|.){0,20}") {
