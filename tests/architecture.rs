@@ -62,8 +62,8 @@ const HAND_ON: &[&str] = &["facet/mod.rs", "writer/mod.rs"];
 
 /// A word and the only places under `src/` that may contain it.
 const ADDRESSES: &[(&str, &[&str])] = &[
-    ("unsafe", &["storage/mmap.rs", "storage/priority.rs", "simd/"]),
-    ("libc::", &["storage/mmap.rs", "storage/priority.rs"]),
+    ("unsafe", &["storage/heap.rs", "storage/mmap.rs", "storage/priority.rs", "simd/"]),
+    ("libc::", &["storage/heap.rs", "storage/mmap.rs", "storage/priority.rs"]),
     ("roaring::", &["bitmap/"]),
     ("fst::", &["format/terms", "expansion/"]),
     ("levenshtein_automata::", &["expansion/"]),

@@ -23,6 +23,7 @@ use super::spill::SpilledBytes;
 use crate::schema::Metric;
 use crate::simd::codes::{TOGETHER, dot, dots, sum};
 use crate::simd::prefetch::prefetch;
+use crate::storage::give_back_free_memory;
 
 /// Greatest number of a code.
 const GREATEST: f64 = 127.0;
@@ -31,6 +32,9 @@ const GREATEST: f64 = 127.0;
 const RANGES: f64 = 2.0;
 /// Part of summed squared lengths that sums of 32 bits are taken to be off by at the most.
 const ROUNDED: f64 = 1e-6;
+
+/// Codes that are [read ahead](Codes::read_ahead) at once where all are gone through.
+pub(super) const READ_AHEAD: usize = 4_096;
 
 /// Measures of the vector that a code stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -147,6 +151,8 @@ pub(crate) struct Codes {
     bytes: SpilledBytes,
     /// Place in the bytes of the code of each vector; empty if each has its own.
     places: Vec<u32>,
+    /// Vector of each place, where these are [arranged](Self::arranged); else empty.
+    order: Vec<u32>,
     measures: Vec<Measures>,
     sums: Vec<i32>,
 }
@@ -157,7 +163,7 @@ impl Codes {
     pub(crate) fn new(metric: Metric, dims: u16) -> Self {
         let dims = usize::from(dims.max(1));
         let (bytes, places) = (SpilledBytes::default(), vec![]);
-        Codes { metric, dims, bytes, places, measures: vec![], sums: vec![] }
+        Codes { metric, dims, bytes, places, order: vec![], measures: vec![], sums: vec![] }
     }
 
     /// Appends the code of a vector.
@@ -178,7 +184,17 @@ impl Codes {
         measures: Vec<Measures>,
         sums: Vec<i32>,
     ) -> Self {
-        Codes { metric, dims: usize::from(dims.max(1)), bytes, places, measures, sums }
+        let dims = usize::from(dims.max(1));
+        Codes { metric, dims, bytes, places, order: vec![], measures, sums }
+    }
+
+    /// Those codes in other bytes, which have them in such an order of the vectors.
+    pub(super) fn arranged(&self, bytes: SpilledBytes, order: Vec<u32>) -> Self {
+        let mut places = vec![0; order.len()];
+        (0..).zip(&order).for_each(|(place, at)| places[*at as usize] = place);
+        bytes.read_in_any_order();
+        let (measures, sums) = (self.measures.clone(), self.sums.clone());
+        Codes { metric: self.metric, dims: self.dims, bytes, places, order, measures, sums }
     }
 
     /// Codes of some of the vectors, in memory.
@@ -190,6 +206,7 @@ impl Codes {
                 vectors.clone().flat_map(|at| self.code(at)).copied().collect(),
             ),
             places: vec![],
+            order: vec![],
             measures: vectors.clone().map(|at| self.measures(at)).collect(),
             sums: vectors.map(|at| self.sum(at)).collect(),
         }
@@ -212,6 +229,48 @@ impl Codes {
     pub(crate) fn code(&self, at: u32) -> &[u8] {
         let place = self.places.get(at as usize).copied().unwrap_or(at);
         &self.bytes[place as usize * self.dims..][..self.dims]
+    }
+
+    /// Whether the system may have to read codes from a disk.
+    pub(super) fn is_in_file(&self) -> bool {
+        matches!(self.bytes, SpilledBytes::File(_))
+    }
+
+    /// Leaves memory that was freed to the pages of codes, if they are in a file.
+    pub(super) fn leave_memory(&self) {
+        if self.is_in_file() {
+            give_back_free_memory();
+        }
+    }
+
+    /// Number of a vector among all as they are arranged, so that those near each other come one after the other; its own if
+    /// nobody arranged them.
+    #[inline]
+    pub(super) fn rank(&self, at: u32) -> u32 {
+        if self.order.is_empty() { at } else { self.places[at as usize] }
+    }
+
+    /// Vector of a [rank](Self::rank).
+    #[inline]
+    pub(super) fn at_rank(&self, rank: u32) -> u32 {
+        self.order.get(rank as usize).copied().unwrap_or(rank)
+    }
+
+    /// Has the system read codes of some vectors from the disk, if they are in a file, while this thread goes on.
+    pub(super) fn read_ahead(&self, vectors: impl Iterator<Item = u32>) {
+        /// Bytes that are read along rather than asked for twice.
+        const GAP: usize = 16 << 10;
+        if !self.is_in_file() {
+            return;
+        }
+        let place = |at: u32| self.places.get(at as usize).copied().unwrap_or(at);
+        let mut places: Vec<u32> = vectors.map(place).collect();
+        places.sort_unstable();
+        let near = |a: &u32, b: &u32| (b - a) as usize * self.dims <= GAP;
+        for places in places.chunk_by(near) {
+            let (Some(first), Some(last)) = (places.first(), places.last()) else { continue };
+            self.bytes.read_ahead(*first as usize * self.dims..(*last as usize + 1) * self.dims);
+        }
     }
 
     #[inline]

@@ -10,9 +10,10 @@
 //! The true nearest are found by comparing all, many vectors at a time.
 
 use super::bit_code::{BitCodes, BitTarget};
-use super::code::{Codes, Target, distance};
+use super::code::{Codes, READ_AHEAD, Target, distance};
 use super::crew;
 use super::hash::hash_of_code;
+use super::seen::Seen;
 use super::walk::{Counts, Nodes, Scratch, walk};
 use super::{Graph, enter};
 use crate::error::Result;
@@ -51,6 +52,8 @@ struct Others<'g> {
     /// Codes that the walk compares, if they are others, and the target by these.
     bits: Option<(&'g BitCodes, BitTarget)>,
     without: u32,
+    /// Nodes whose codes a disk was asked for.
+    asked: Seen,
 }
 
 impl Nodes for Others<'_> {
@@ -73,11 +76,14 @@ impl Nodes for Others<'_> {
     }
 
     fn prefetch(&mut self, nodes: &[u32]) {
-        for node in nodes {
-            match &self.bits {
-                Some((codes, _)) => codes.prefetch(*node),
-                None => self.codes.prefetch(self.graph.order[*node as usize]),
+        let at = |node: &u32| self.graph.order[*node as usize];
+        match &self.bits {
+            Some((codes, _)) => nodes.iter().for_each(|node| codes.prefetch(*node)),
+            None if self.codes.is_in_file() => {
+                let asked = &mut self.asked;
+                self.codes.read_ahead(nodes.iter().filter(|node| asked.insert(**node)).map(at));
             }
+            None => nodes.iter().for_each(|node| self.codes.prefetch(at(node))),
         }
     }
 }
@@ -198,9 +204,15 @@ fn samples(codes: &Codes, graph: &Graph) -> Vec<u32> {
     };
     let mut nodes: Vec<u32> = (0..graph.order.len() as u32).collect();
     if nodes.len() > CURVE_SAMPLES {
-        let hashes: Vec<_> = nodes.iter().map(hash).collect();
+        let mut hashes = Vec::with_capacity(nodes.len());
+        for some in nodes.chunks(READ_AHEAD) {
+            codes.read_ahead(some.iter().map(|node| graph.order[*node as usize]));
+            hashes.extend(some.iter().map(hash));
+        }
         nodes.select_nth_unstable_by_key(CURVE_SAMPLES, |node| hashes[*node as usize]);
         nodes.truncate(CURVE_SAMPLES);
+        // One after the other in the file of codes, if there is one.
+        nodes.sort_unstable();
     }
     nodes
 }
@@ -221,12 +233,13 @@ impl Samples {
         Samples { strips: at.chunks(STRIP).map(strip).collect(), at }
     }
 
-    /// Distances of the nearest of some other vectors, for each.
+    /// Distances of the nearest of some other vectors, by rank, for each.
     fn nearest(&self, codes: &Codes, first: u32, end: u32) -> Vec<Vec<f32>> {
+        codes.read_ahead((first..end).map(|rank| codes.at_rank(rank)));
         let mut nearest = vec![vec![]; self.at.len()];
         let (mut others, mut products): (Vec<_>, Tile) = (vec![], [[0; STRIP]; STRIP]);
         for start in (first..end).step_by(STRIP) {
-            let some = start..end.min(start + STRIP as u32);
+            let some = (start..end.min(start + STRIP as u32)).map(|rank| codes.at_rank(rank));
             others.clear();
             pack_into(some.clone().map(|at| codes.code(at)), codes.dims(), &mut others);
             for (nth, (strip, sums)) in self.strips.iter().enumerate() {
@@ -294,7 +307,9 @@ fn of_sample(
     let (metric, code, measures) = (codes.metric(), codes.code(at), codes.measures(at));
     let target = Target::of_code(metric, code, measures);
     let bits = bits.map(|it| (it, BitTarget::of_code(metric, &it.frame, code, measures)));
-    let mut others = Others { codes, graph, target: &target, bits, without: node };
+    let mut asked = Seen::default();
+    asked.begin(graph.order.len());
+    let mut others = Others { codes, graph, target: &target, bits, without: node, asked };
     let n_nearest = CURVE_NEAREST.min(others.n_nodes() - 1);
     let mut memory = Memory::default();
     let mut points = vec![];

@@ -90,7 +90,9 @@ impl AdjacencyWriter {
     }
 
     fn finish(self) -> Result<Adjacency> {
-        Ok(Adjacency { starts: self.starts, to: self.to.finish()? })
+        let to = self.to.finish()?;
+        to.read_in_any_order();
+        Ok(Adjacency { starts: self.starts, to })
     }
 }
 

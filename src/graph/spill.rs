@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::format::FileName;
 use crate::ids::SegmentId;
 use crate::storage::{Storage, StorageRead, StorageWrite};
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -100,6 +100,22 @@ impl Deref for SpilledBytes {
         match self {
             SpilledBytes::Memory(bytes) => bytes,
             SpilledBytes::File(file) => file.mapped().unwrap_or_default(),
+        }
+    }
+}
+
+impl SpilledBytes {
+    /// Says that they are read in any order, so that the system reads nothing ahead but [what is asked for](Self::read_ahead).
+    pub(super) fn read_in_any_order(&self) {
+        if let SpilledBytes::File(file) = self {
+            file.read_in_any_order();
+        }
+    }
+
+    /// Has the system read some of them from the disk, while this thread goes on.
+    pub(super) fn read_ahead(&self, bytes: Range<usize>) {
+        if let SpilledBytes::File(file) = self {
+            file.read_ahead(bytes.start as u64..bytes.end as u64);
         }
     }
 }

@@ -121,22 +121,25 @@ impl Scratch {
     /// Whether a node is near enough to be among the `ef` nearest.
     #[inline]
     fn is_near(&self, key: u64, ef: usize) -> bool {
-        self.kept.len() < ef || self.kept.last().is_some_and(|last| key < last.key)
+        key < bound_of(&self.kept, ef)
     }
+}
 
-    /// Keeps a node if it is among the `ef` nearest, and says at which place.
-    #[inline]
-    fn keep(&mut self, key: u64, ef: usize) -> Option<usize> {
-        if self.kept.len() == ef {
-            if self.kept.last().is_none_or(|last| last.key <= key) {
-                return None;
-            }
-            self.kept.pop();
-        }
-        let at = self.kept.partition_point(|kept| kept.key < key);
-        self.kept.insert(at, Kept { key, is_open: true });
-        Some(at)
+/// Key below which a node is among the `ef` nearest of those kept.
+#[inline]
+fn bound_of(kept: &[Kept], ef: usize) -> u64 {
+    if kept.len() < ef { u64::MAX } else { kept.last().map_or(0, |last| last.key) }
+}
+
+/// Keeps a node that is below the [bound](bound_of), and says at which place.
+#[inline]
+fn keep(kept: &mut Vec<Kept>, key: u64, ef: usize) -> usize {
+    if kept.len() >= ef {
+        kept.pop();
     }
+    let at = kept.partition_point(|kept| kept.key < key);
+    kept.insert(at, Kept { key, is_open: true });
+    at
 }
 
 /// A number that has the order of distances, and among equal ones that of nodes.
@@ -270,7 +273,7 @@ fn compare(
             // It was asked before where only those that are wanted are compared.
             let is_wanted = through == Through::Wanted || test(nodes, node, counts)?;
             if is_wanted {
-                scratch.keep(key, ef);
+                keep(&mut scratch.kept, key, ef);
             }
         }
     }
@@ -342,11 +345,15 @@ fn visit(
     counts: &mut Counts,
 ) -> Result<usize> {
     measure(nodes, scratch, counts)?;
+    let Scratch { kept, links, distances, .. } = scratch;
     let mut nearest = usize::MAX;
-    for at in 0..scratch.links.len() {
-        let key = key_of(scratch.distances[at], scratch.links[at]);
-        if let Some(place) = scratch.keep(key, ef) {
-            nearest = nearest.min(place);
+    // Most are too far: one comparison of each.
+    let mut bound = bound_of(kept, ef);
+    for (node, distance) in links.iter().zip(distances) {
+        let key = key_of(*distance, *node);
+        if key < bound {
+            nearest = nearest.min(keep(kept, key, ef));
+            bound = bound_of(kept, ef);
         }
     }
     Ok(nearest)
@@ -364,13 +371,21 @@ fn measure(nodes: &mut impl Nodes, scratch: &mut Scratch, counts: &mut Counts) -
 /// Keeps those of the links that are seen for the first time.
 fn retain_new(nodes: &mut impl Nodes, scratch: &mut Scratch) -> Result<()> {
     let n_nodes = nodes.n_nodes();
-    if let Some(node) = scratch.links.iter().find(|node| **node as usize >= n_nodes) {
+    let Scratch { links, seen, .. } = scratch;
+    let (mut n_new, mut greatest) = (0, 0);
+    for at in 0..links.len() {
+        let node = links[at];
+        greatest = greatest.max(node);
+        links[n_new] = node;
+        // Nobody could foretell a branch.
+        n_new += usize::from(seen.insert(node));
+    }
+    if !links.is_empty() && greatest as usize >= n_nodes {
         return Err(Error::corrupt("walking over a graph of neighbours")
             .expected(format!("nodes below {n_nodes}"))
-            .found(format!("node {node}")));
+            .found(format!("node {greatest}")));
     }
-    let Scratch { links, seen, .. } = scratch;
-    links.retain(|node| seen.insert(*node));
+    links.truncate(n_new);
     nodes.prefetch(links);
     Ok(())
 }

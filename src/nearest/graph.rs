@@ -382,11 +382,23 @@ impl NodesOf<'_, '_, '_> {
         self.among.row(self.among.places(node)?.start)
     }
 
-    /// Distances by codes that are at hand; where there are fewer, the first is compared again, which takes less than one by one.
+    /// Distances by codes that are at hand.
     #[inline]
-    fn distances_at_hand(&self, codes: CodeRows<'_>, nodes: &[u32]) -> Option<[f32; TOGETHER]> {
-        let row = |nth: usize| codes.row(*nodes.get(nth).or(nodes.first())?);
-        self.to.distances_of_codes([row(0)?, row(1)?, row(2)?, row(3)?])
+    fn distances_at_hand(
+        &self,
+        codes: CodeRows<'_>,
+        nodes: [u32; TOGETHER],
+    ) -> Option<[f32; TOGETHER]> {
+        let [a, b, c, d] = nodes.map(|node| codes.row(node));
+        self.to.distances_of_codes([a?, b?, c?, d?])
+    }
+
+    #[inline(never)]
+    fn distances_to_check(&self, nodes: &[u32], to: &mut Vec<f32>) -> Result<()> {
+        for node in nodes {
+            to.push(self.distance_to_check(*node)?);
+        }
+        Ok(())
     }
 
     /// The distance by what is checked, or without codes by the first row.
@@ -440,14 +452,20 @@ impl Nodes for NodesOf<'_, '_, '_> {
 
     fn distances(&mut self, nodes: &[u32], to: &mut Vec<f32>) -> Result<()> {
         let codes = self.among.at_hand.codes;
-        for nodes in nodes.chunks(TOGETHER) {
-            if let Some(distances) = codes.and_then(|codes| self.distances_at_hand(codes, nodes)) {
-                to.extend(distances.iter().take(nodes.len()));
-                continue;
+        let (all, rest) = nodes.as_chunks::<TOGETHER>();
+        for nodes in all {
+            match codes.and_then(|codes| self.distances_at_hand(codes, *nodes)) {
+                Some(distances) => to.extend_from_slice(&distances),
+                None => self.distances_to_check(nodes, to)?,
             }
-            for node in nodes {
-                to.push(self.distance_to_check(*node)?);
-            }
+        }
+        let [first, others @ ..] = rest else { return Ok(()) };
+        // The first is compared once and again, which takes less than one by one.
+        let mut nodes = [*first; TOGETHER];
+        nodes.iter_mut().skip(1).zip(others).for_each(|(node, other)| *node = *other);
+        match codes.and_then(|codes| self.distances_at_hand(codes, nodes)) {
+            Some(distances) => to.extend_from_slice(&distances[..rest.len()]),
+            None => self.distances_to_check(rest, to)?,
         }
         Ok(())
     }

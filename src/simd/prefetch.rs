@@ -12,14 +12,15 @@ pub(crate) fn prefetch(bytes: &[u8]) {
     }
 }
 
-/// Begins to load some rows of one length, by the bytes from the start of each on.
+/// Begins to load some rows of one length out of all, back to back, by their numbers. A number beyond the last is no harm.
 #[inline]
-pub(crate) fn prefetch_rows<'r>(rows: impl Iterator<Item = &'r [u8]>, row_len: usize) {
+pub(crate) fn prefetch_rows(rows: &[u8], row_len: usize, some: impl Iterator<Item = usize>) {
     // A row that does not begin a line may end in one more.
     let n_lines = row_len.div_ceil(LINE);
-    for row in rows {
+    for row in some {
+        let start = rows.as_ptr().wrapping_add(row.wrapping_mul(row_len));
         for line in 0..n_lines {
-            prefetch_at(row.as_ptr().wrapping_add(LINE * line));
+            prefetch_at(start.wrapping_add(LINE * line));
         }
     }
 }
@@ -56,7 +57,7 @@ mod tests {
             super::prefetch(&bytes[start..]);
         }
         super::prefetch_of(&bytes[500]);
-        super::prefetch_rows(bytes.chunks(130), 130);
+        super::prefetch_rows(&bytes, 130, [0, 7, 8, usize::MAX].into_iter());
         assert!(bytes.iter().all(|byte| *byte == 7));
     }
 }

@@ -8,6 +8,7 @@ use crate::plural::counted;
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, Write},
+    ops::Range,
     path::{Path, PathBuf},
     process,
     sync::Arc,
@@ -365,6 +366,18 @@ impl StorageRead for FsRead {
         match &self.content {
             Content::Mapped(map) => Some(map),
             Content::File(_) => None,
+        }
+    }
+
+    fn read_in_any_order(&self) {
+        if let Content::Mapped(map) = &self.content {
+            map.read_in_any_order();
+        }
+    }
+
+    fn read_ahead(&self, bytes: Range<u64>) {
+        if let Content::Mapped(map) = &self.content {
+            map.read_ahead(bytes);
         }
     }
 

@@ -1,8 +1,9 @@
-//! Files as memory, and the part of it that is resident. It is one of three addresses of `unsafe`, beside SIMD kernels
-//! and the system call for priorities.
+//! Files as memory, and the part of it that is resident. It is one of four addresses of `unsafe`, beside SIMD kernels
+//! and the calls for priorities and for [free memory](super::heap).
 
 use memmap2::{Mmap, MmapOptions};
-use std::{fs::File, io, ops::Deref};
+use std::ops::{Deref, Range};
+use std::{fs::File, io};
 
 /// The bytes of a mapped file.
 #[derive(Debug)]
@@ -13,6 +14,27 @@ impl Deref for MappedFile {
 
     fn deref(&self) -> &[u8] {
         &self.0
+    }
+}
+
+impl MappedFile {
+    /// Says that it will be read in any order. A hint, and a system that does not take it has other ways.
+    pub(super) fn read_in_any_order(&self) {
+        #[cfg(unix)]
+        let _ = self.0.advise(memmap2::Advice::Random);
+    }
+
+    /// Says that some bytes will be read soon.
+    pub(super) fn read_ahead(&self, bytes: Range<u64>) {
+        let end = bytes.end.min(self.0.len() as u64);
+        if bytes.start < end {
+            // Both are within the mapping, which the address space has.
+            let (start, len) = (bytes.start as usize, (end - bytes.start) as usize);
+            #[cfg(unix)]
+            let _ = self.0.advise_range(memmap2::Advice::WillNeed, start, len);
+            #[cfg(not(unix))]
+            let _ = (start, len);
+        }
     }
 }
 

@@ -34,6 +34,7 @@
 
 mod copy;
 mod fs;
+mod heap;
 mod memory;
 mod mmap;
 mod observed;
@@ -53,6 +54,7 @@ use std::{
 };
 
 pub(crate) use copy::{are_equal, copy};
+pub(crate) use heap::give_back_free_memory;
 pub(crate) use unmapped::Unmapped;
 
 pub use fs::{FsStorage, ReadMode};
@@ -169,6 +171,14 @@ pub trait StorageRead: fmt::Debug + Send + Sync {
 
     /// Fills `buffer` with the bytes from `offset` on; an error if the file ends before.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()>;
+
+    /// Says that a file that is mapped will be read in any order. A hint: the system reads nothing ahead then but
+    /// [what is asked for](Self::read_ahead).
+    fn read_in_any_order(&self) {}
+
+    /// Says that some bytes of a file that is mapped will be read soon. A hint: they come from the disk together, while the
+    /// caller goes on.
+    fn read_ahead(&self, _bytes: Range<u64>) {}
 
     /// The file, for messages.
     fn path(&self) -> PathBuf;

@@ -9,7 +9,7 @@ use crate::format::graph::codes::Code;
 use crate::format::graph::curve::{StoredCurve, StoredPoint};
 use crate::format::graph::upper::LevelParts;
 use crate::graph::bit_code::BitCodes;
-use crate::graph::build::{Tuning, build};
+use crate::graph::build::{Tuning, arrange, build};
 use crate::graph::code::{Codes, Measures};
 use crate::graph::curve::{CURVE_SAMPLES, CurvePoint, curve};
 use crate::graph::distinct::RowCodes;
@@ -40,8 +40,8 @@ fn nodes_min(field: &Field, params: VectorParams) -> Option<u32> {
     params.graph.then_some(NODES_MIN)
 }
 
-/// Bytes that a vector takes beside its code and what is counted as it comes: hash, measures, number, order, leaders.
-const VECTOR_BYTES: usize = 56;
+/// Bytes that a vector takes beside its code and what is counted as it comes: hash, measures, number, order, leaders, rank.
+const VECTOR_BYTES: usize = 64;
 
 /// Memory and threads that a graph is built with.
 #[derive(Clone, Debug)]
@@ -113,7 +113,8 @@ impl<'m> GraphBuffer<'m> {
         if codes.len() < nodes_min as usize {
             return Ok(());
         }
-        let (codes, room) = (Arc::new(codes), means.room(of_rows.len()));
+        let room = means.room(of_rows.len());
+        let codes = arrange(codes, means.pool, &room)?;
         let graph = Arc::new(build(&codes, &Tuning::DEFAULT, means.pool, &room)?);
         let bits = match params.codes {
             VectorCodes::B1 => Some(Arc::new(BitCodes::of(&codes, &graph, means.pool, &room)?)),

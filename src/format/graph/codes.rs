@@ -111,13 +111,14 @@ impl<'s> CodeRows<'s> {
     /// The row of a node.
     #[inline]
     pub(crate) fn row(self, node: u32) -> Option<&'s [u8]> {
-        self.rows.get(node as usize * self.row_len..)?.get(..self.row_len)
+        let start = node as usize * self.row_len;
+        self.rows.get(start..start + self.row_len)
     }
 
     /// Begins to load the rows of some nodes.
     #[inline]
     pub(crate) fn prefetch(self, nodes: &[u32]) {
-        prefetch_rows(nodes.iter().filter_map(|node| self.row(*node)), self.row_len);
+        prefetch_rows(self.rows, self.row_len, nodes.iter().map(|node| *node as usize));
     }
 }
 

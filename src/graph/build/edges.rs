@@ -1,4 +1,4 @@
-//! Edges between vectors, by the vector that they lead from.
+//! Edges between vectors, by the [rank](crate::graph::code::Codes::rank) of the vector that they lead from.
 //!
 //! Edges come in any order and from any thread. They are collected in buffers, which are sorted when they are full, and those that
 //! nobody will need are left out. The rest is a run, in memory or in a file. In the end all edges of some vectors are taken out of
@@ -20,8 +20,10 @@ const BUFFER_MAX: usize = 1 << 19;
 const BUFFER_MIN: usize = 1 << 10;
 /// Edges that are written at once.
 const WRITE_EDGES: usize = 4_096;
+/// Edges of a run that are found by the first of them: a page.
+const PAGE_EDGES: usize = 256;
 
-/// An edge. In its order: the vector that it leads from, the distance, the vector that it leads to, and the direction.
+/// An edge. In its order: the rank of the vector that it leads from, the distance, the vector that it leads to, and the direction.
 pub(super) type Edge = u128;
 
 /// An edge of a key, which is a distance and the vector that it leads to.
@@ -124,8 +126,15 @@ struct Runs {
     in_memory: Vec<Vec<Edge>>,
     files: Option<SpillFiles>,
     file: Option<SpillFile>,
-    /// Edges of each run in the file.
-    in_file: Vec<Range<u64>>,
+    in_file: Vec<FileRun>,
+}
+
+/// A run in a file.
+#[derive(Debug)]
+struct FileRun {
+    edges: Range<u64>,
+    /// Vector that the first edge of each page leads from.
+    firsts: Vec<u32>,
 }
 
 impl EdgeSorter {
@@ -181,6 +190,7 @@ impl EdgeSorter {
             runs.add(&mut buffer.edges)?;
         }
         let file = runs.file.map(SpillFile::finish).transpose()?;
+        file.iter().for_each(|file| file.read_in_any_order());
         Ok(SortedEdges { keep: self.keep, in_memory: runs.in_memory, file, in_file: runs.in_file })
     }
 }
@@ -206,7 +216,8 @@ impl Runs {
             some.iter().for_each(|edge| bytes.extend(edge.to_le_bytes()));
             file.write(&bytes)?;
         }
-        self.in_file.push(first..first + edges.len() as u64);
+        let firsts = edges.iter().step_by(PAGE_EDGES).map(|edge| from(*edge)).collect();
+        self.in_file.push(FileRun { edges: first..first + edges.len() as u64, firsts });
         edges.clear();
         Ok(())
     }
@@ -218,25 +229,29 @@ pub(super) struct SortedEdges {
     keep: Keep,
     in_memory: Vec<Vec<Edge>>,
     file: Option<Arc<dyn StorageRead>>,
-    in_file: Vec<Range<u64>>,
+    in_file: Vec<FileRun>,
 }
 
 impl SortedEdges {
-    /// Calls `visit` with each of some vectors and its edges, in their order.
-    pub(super) fn for_each(
-        &self,
-        vectors: Range<u32>,
-        mut visit: impl FnMut(u32, &[Edge]) -> Result<()>,
-    ) -> Result<()> {
+    /// Edges of some vectors, by rank.
+    pub(super) fn of(&self, vectors: Range<u32>) -> Result<EdgesOfSome> {
         let mut all = vec![];
         for run in &self.in_memory {
-            let start = run.partition_point(|edge| from(*edge) < vectors.start);
-            let n = run[start..].partition_point(|edge| from(*edge) < vectors.end);
-            all.extend_from_slice(&run[start..start + n]);
+            all.extend_from_slice(part_of(run, &vectors));
         }
         if let Some(file) = &self.file {
-            for run in &self.in_file {
-                read_some(&**file, run.clone(), vectors.clone(), &mut all)?;
+            let pages: Vec<_> = self.in_file.iter().map(|run| run.pages(&vectors)).collect();
+            for edges in pages.iter().filter(|edges| !edges.is_empty()) {
+                file.read_ahead(edges.start * LEN as u64..edges.end * LEN as u64);
+            }
+            let (mut bytes, mut some) = (vec![], vec![]);
+            for edges in pages {
+                bytes.resize((edges.end - edges.start) as usize * LEN, 0);
+                file.read_at(edges.start * LEN as u64, &mut bytes)?;
+                some.clear();
+                let edges = bytes.as_chunks::<LEN>().0.iter();
+                some.extend(edges.map(|edge| Edge::from_le_bytes(*edge)));
+                all.extend_from_slice(part_of(&some, &vectors));
             }
         }
         // Edges by vector first: there are few of each then, and these are sorted in the nearest cache.
@@ -245,64 +260,67 @@ impl SortedEdges {
         let mut ends = vec![0; n + 1];
         all.iter().for_each(|edge| ends[place(*edge) + 1] += 1);
         (0..n).for_each(|nth| ends[nth + 1] += ends[nth]);
-        let mut by_vector = vec![0; all.len()];
+        let mut edges = vec![0; all.len()];
         for edge in &all {
             let end = &mut ends[place(*edge)];
-            by_vector[*end] = *edge;
+            edges[*end] = *edge;
             *end += 1;
         }
+        ends.truncate(n);
         drop(all);
         let mut reducer = Reducer { keep: self.keep, directions: Directions::default() };
-        let mut rest = &mut by_vector[..];
-        let mut before = 0;
-        for (vector, end) in vectors.zip(ends) {
-            let (edges, behind) = rest.split_at_mut(end - before);
-            (rest, before) = (behind, end);
-            edges.sort_unstable();
-            let n_kept = reducer.reduce(edges);
-            visit(vector, &edges[..n_kept])?;
+        let (mut start, mut n_kept) = (0, 0);
+        for end in &mut ends {
+            let own = &mut edges[start..*end];
+            own.sort_unstable();
+            let n_own = reducer.reduce(own);
+            edges.copy_within(start..start + n_own, n_kept);
+            n_kept += n_own;
+            start = std::mem::replace(end, n_kept);
         }
-        Ok(())
+        edges.truncate(n_kept);
+        Ok(EdgesOfSome { first: vectors.start, edges, ends })
     }
 }
 
-/// Appends the edges of some vectors of a run in a file.
-fn read_some(
-    file: &dyn StorageRead,
-    run: Range<u64>,
-    vectors: Range<u32>,
-    to: &mut Vec<Edge>,
-) -> Result<()> {
-    if let Some(bytes) = file.mapped() {
-        let edges = bytes.as_chunks::<LEN>().0;
-        let run = edges.get(run.start as usize..run.end as usize).unwrap_or_default();
-        let from = |edge: &[u8; LEN]| from(Edge::from_le_bytes(*edge));
-        let start = run.partition_point(|edge| from(edge) < vectors.start);
-        let some = run[start..].iter().take_while(|edge| from(edge) < vectors.end);
-        to.extend(some.map(|edge| Edge::from_le_bytes(*edge)));
-        return Ok(());
+/// Edges of some vectors out of a run.
+fn part_of<'r>(run: &'r [Edge], vectors: &Range<u32>) -> &'r [Edge] {
+    let start = run.partition_point(|edge| from(*edge) < vectors.start);
+    let n = run[start..].partition_point(|edge| from(*edge) < vectors.end);
+    &run[start..start + n]
+}
+
+impl FileRun {
+    /// Whole pages of the file that have all edges of some vectors.
+    fn pages(&self, vectors: &Range<u32>) -> Range<u64> {
+        // A vector has edges in the page before the first that it begins, too.
+        let first = self.firsts.partition_point(|first| *first < vectors.start).saturating_sub(1);
+        let end = self.firsts.partition_point(|first| *first < vectors.end);
+        let at = |page: usize| (self.edges.start + (page * PAGE_EDGES) as u64).min(self.edges.end);
+        at(first.min(end))..at(end)
     }
-    let edge_at = |nth: u64| -> Result<Edge> {
-        let mut bytes = [0; LEN];
-        file.read_at(nth * LEN as u64, &mut bytes)?;
-        Ok(Edge::from_le_bytes(bytes))
-    };
-    let first = |vector: u32| -> Result<u64> {
-        let Range { mut start, mut end } = run.clone();
-        while start < end {
-            let middle = start + (end - start) / 2;
-            match from(edge_at(middle)?) < vector {
-                true => start = middle + 1,
-                false => end = middle,
-            }
-        }
-        Ok(start)
-    };
-    let (start, end) = (first(vectors.start)?, first(vectors.end)?);
-    let mut bytes = vec![0; (end - start) as usize * LEN];
-    file.read_at(start * LEN as u64, &mut bytes)?;
-    to.extend(bytes.as_chunks::<LEN>().0.iter().map(|edge| Edge::from_le_bytes(*edge)));
-    Ok(())
+}
+
+/// Edges of consecutive vectors that are left, in their order.
+#[derive(Debug)]
+pub(super) struct EdgesOfSome {
+    first: u32,
+    edges: Vec<Edge>,
+    ends: Vec<usize>,
+}
+
+impl EdgesOfSome {
+    /// Rank of each vector, and its edges.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &[Edge])> {
+        let starts = [0].into_iter().chain(self.ends.iter().copied());
+        let edges = starts.zip(&self.ends).map(|(start, end)| &self.edges[start..*end]);
+        (self.first..).zip(edges)
+    }
+
+    /// Vectors that edges lead to, once or more.
+    pub(super) fn targets(&self) -> impl Iterator<Item = u32> {
+        self.edges.iter().map(|edge| key(*edge) as u32)
+    }
 }
 
 #[cfg(test)]
@@ -363,14 +381,9 @@ mod tests {
                     let mut found = BTreeMap::new();
                     for first in (0..300).step_by(step) {
                         let vectors = first..(first + step as u32).min(300);
-                        sorted
-                            .for_each(vectors, |vector, edges| {
-                                if !edges.is_empty() {
-                                    found.insert(vector, edges.to_vec());
-                                }
-                                Ok(())
-                            })
-                            .unwrap();
+                        let some = sorted.of(vectors).unwrap();
+                        let full = some.iter().filter(|(_, edges)| !edges.is_empty());
+                        found.extend(full.map(|(vector, edges)| (vector, edges.to_vec())));
                     }
                     assert!(found == expected, "{keep:?}, {bytes} bytes, by {step}");
                 }

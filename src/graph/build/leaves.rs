@@ -45,7 +45,7 @@ impl Leaves {
             }
         }
         to.signs.project(&self.strips, &mut self.projections);
-        self.offer(members, k, to)
+        self.offer(space, members, k, to)
     }
 
     /// Keeps what is near of the distances of two strips.
@@ -87,7 +87,7 @@ impl Leaves {
         }
     }
 
-    fn offer(&self, members: &[u32], k: usize, to: &mut Offers<'_>) -> Result<()> {
+    fn offer(&self, space: &Space, members: &[u32], k: usize, to: &mut Offers<'_>) -> Result<()> {
         const DISTANCE: u64 = !0 << 32;
         for (of, nearest) in (0..members.len()).zip(self.nearest.chunks(k)) {
             for key in nearest.iter().filter(|key| **key != u64::MAX) {
@@ -99,7 +99,7 @@ impl Leaves {
                     let direction =
                         direction(&self.projections[from], &self.projections[to_member]);
                     let key = key & DISTANCE | u64::from(members[to_member]);
-                    to.sorter.add(to.buffer, edge(members[from], key, direction))
+                    to.sorter.add(to.buffer, edge(space.codes.rank(members[from]), key, direction))
                 };
                 add(of, other)?;
                 add(other, of)?;

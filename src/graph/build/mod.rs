@@ -19,8 +19,10 @@
 //! [room](Room) for and go to files beyond: 16 bytes for each of some 100 candidates of a vector, 32 for each of its links, and 8 for
 //! each link that is left.
 
+mod arrange;
 mod candidates;
 mod edges;
+mod leaders;
 mod leaves;
 mod partition;
 mod prune;
@@ -28,14 +30,15 @@ mod reach;
 mod space;
 mod tuning;
 
-use super::code::Codes;
+use super::code::{Codes, READ_AHEAD};
 use super::crew;
 use super::hash::hash_of_code;
 use super::spill::{Room, SpillWriter};
 use super::{Adjacency, AdjacencyWriter, Graph, Level, TOP_NODES};
 use crate::error::{Error, ErrorKind, Result};
+pub(crate) use arrange::arrange;
 use candidates::Signs;
-use edges::{EdgeSorter, Keep, SortedEdges, edge};
+use edges::{Edge, EdgeSorter, Keep, SortedEdges, edge};
 use partition::{Partition, VECTORS_MAX};
 use prune::prune;
 use rayon::ThreadPool;
@@ -70,9 +73,16 @@ pub(crate) fn build(
             .found(codes.len().to_string()));
     }
     let builder = Builder { tuning, pool, room };
-    let hashes =
-        (0..codes.len() as u32).map(|at| hash_of_code(codes.code(at), codes.measures(at).scale));
-    let hashes: Arc<Vec<u64>> = Arc::new(hashes.collect());
+    let mut hashes = vec![0; codes.len()];
+    for first in (0..codes.len() as u32).step_by(READ_AHEAD) {
+        let some = first..codes.len().min(first as usize + READ_AHEAD) as u32;
+        let some = some.map(|rank| codes.at_rank(rank));
+        codes.read_ahead(some.clone());
+        some.for_each(|at| {
+            hashes[at as usize] = hash_of_code(codes.code(at), codes.measures(at).scale);
+        });
+    }
+    let hashes = Arc::new(hashes);
     let samples = samples(&hashes);
     let above = samples.first().map(|above| &above[..]);
     let Flat { order, links, added } = builder.flat(codes, &hashes, above)?;
@@ -126,11 +136,23 @@ fn sample_sizes(n: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(n), next).skip(1)
 }
 
+/// Links by vector.
+struct Links {
+    codes: Arc<Codes>,
+    of_ranks: Adjacency,
+}
+
+impl Links {
+    fn of(&self, at: u32) -> impl Iterator<Item = u32> {
+        self.of_ranks.of_node(self.codes.rank(at))
+    }
+}
+
 /// A level by vector.
 struct Flat {
     /// Vectors, in an order in which those near each other are together.
     order: Vec<u32>,
-    links: Adjacency,
+    links: Links,
     /// Links that were added, so that each vector is come to.
     added: BTreeMap<u32, Vec<u32>>,
 }
@@ -138,7 +160,7 @@ struct Flat {
 impl Flat {
     fn links_of(&self, at: u32) -> impl Iterator<Item = u32> {
         let added = self.added.get(&at).map_or(&[][..], |added| added);
-        self.links.of_node(at).chain(added.iter().copied())
+        self.links.of(at).chain(added.iter().copied())
     }
 }
 
@@ -167,8 +189,12 @@ impl Builder<'_> {
             tuning: self.tuning.clone(),
         };
         let order = partition.run(self.pool)?;
+        codes.leave_memory();
         let chosen = self.choose(&space, candidates.finish()?)?;
+        codes.leave_memory();
         let links = self.links(&space, chosen)?;
+        codes.leave_memory();
+        let links = Links { codes: Arc::clone(codes), of_ranks: links };
         let added = above.map(|above| reach::connect(&space, &links, above)).unwrap_or_default();
         Ok(Flat { order, links, added })
     }
@@ -185,22 +211,25 @@ impl Builder<'_> {
         let sorter = Arc::clone(&chosen);
         crew::map(self.pool, n.div_ceil(TASK), move |nth, _| {
             let (mut buffer, mut keys) = (sorter.take(), vec![]);
-            candidates.for_each(vectors_of(nth, n), |at, edges| {
+            let some = candidates.of(ranks_of(nth, n))?;
+            let codes = &space.codes;
+            codes.read_ahead(some.targets());
+            for (rank, edges) in some.iter() {
                 keys.clear();
                 keys.extend(edges.iter().map(|edge| edges::key(*edge)));
                 for key in prune(&space, &keys, tuning.slack, tuning.degree) {
-                    sorter.add(&mut buffer, edge(at, key, 0))?;
-                    sorter.add(&mut buffer, edge(key as u32, key & DISTANCE | u64::from(at), 0))?;
+                    let back = key & DISTANCE | u64::from(codes.at_rank(rank));
+                    sorter.add(&mut buffer, edge(rank, key, 0))?;
+                    sorter.add(&mut buffer, edge(codes.rank(key as u32), back, 0))?;
                 }
-                Ok(())
-            })?;
+            }
             sorter.give_back(buffer);
             Ok(())
         })?;
         chosen.finish()
     }
 
-    /// Links of each vector to its neighbours and to those that it is a neighbour of, chosen again where these are too many.
+    /// Links of each rank to its neighbours and to those that it is a neighbour of, chosen again where these are too many.
     fn links(&self, space: &Arc<Space>, chosen: SortedEdges) -> Result<Adjacency> {
         let (n, chosen) = (space.len(), Arc::new(chosen));
         let n_tasks = n.div_ceil(TASK);
@@ -209,13 +238,13 @@ impl Builder<'_> {
             let (space, tuning) = (Arc::clone(space), self.tuning.clone());
             let chosen = Arc::clone(&chosen);
             let some = crew::map(self.pool, TASKS.min(n_tasks - first), move |nth, _| {
-                let mut some = Vec::with_capacity(TASK);
-                chosen.for_each(vectors_of(first + nth, n), |_, edges| {
-                    let near: Vec<u64> = edges.iter().map(|edge| edges::key(*edge)).collect();
-                    some.push(links_of(&space, near, &tuning));
-                    Ok(())
-                })?;
-                Ok(some)
+                let edges = chosen.of(ranks_of(first + nth, n))?;
+                let many = edges.iter().filter(|(_, edges)| edges.len() > tuning.degree);
+                let compared = many.flat_map(|(_, edges)| edges);
+                space.codes.read_ahead(compared.map(|edge| edges::key(*edge) as u32));
+                let near = |edges: &[Edge]| edges.iter().map(|edge| edges::key(*edge)).collect();
+                let links = edges.iter().map(|(_, edges)| links_of(&space, near(edges), &tuning));
+                Ok(links.collect::<Vec<_>>())
             })?;
             some.iter().flatten().try_for_each(|of_one| links.add(of_one))?;
         }
@@ -223,8 +252,8 @@ impl Builder<'_> {
     }
 }
 
-/// Vectors of a task, of so many in all.
-fn vectors_of(task: usize, n: usize) -> Range<u32> {
+/// Ranks of the vectors of a task, of so many in all.
+fn ranks_of(task: usize, n: usize) -> Range<u32> {
     (task * TASK) as u32..n.min((task + 1) * TASK) as u32
 }
 
@@ -244,13 +273,15 @@ mod tests {
     use super::*;
     use crate::budget::{Budget, CancelToken};
     use crate::graph::code::Target;
+    use crate::graph::curve::curve;
+    use crate::graph::distinct::RowCodes;
     use crate::graph::spill::SpillFiles;
     use crate::graph::walk::{Nodes, Scratch, walk};
     use crate::graph::{DEGREE_MAX, enter};
     use crate::ids::SegmentId;
     use crate::schema::Metric;
     use crate::simd::each_step;
-    use crate::storage::{MemoryStorage, Storage};
+    use crate::storage::{FsStorage, MemoryStorage, ReadMode, Storage, TestDirectory};
     use crate::test_sizes::unless_miri;
     use rayon::ThreadPoolBuilder;
 
@@ -408,6 +439,35 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn codes_in_a_file_lie_in_another_order_and_make_the_same_graph() {
+        let all = vectors(unless_miri(2_500, 150), 20, 6);
+        let directory = TestDirectory::new();
+        for metric in [Metric::Cosine, Metric::Dot, Metric::L2] {
+            let storage = FsStorage::create(directory.path(), ReadMode::Mmap).unwrap();
+            let files = SpillFiles::new(Arc::new(storage), SegmentId([2; 16]));
+            let room = Room { bytes: 10_000, files: Some(files) };
+            let n = all.len() as u32;
+            let mut rows = RowCodes::new(metric, 20, n, SpillWriter::new(room.files.as_ref(), 0));
+            all.iter().for_each(|row| rows.add(row.iter().copied()).unwrap());
+            let (codes, arranged) = (codes(metric, &all), rows.finish().unwrap().0);
+            let arranged = arrange(arranged, None, &room).unwrap();
+            assert!(arranged.is_in_file() && !codes.is_in_file());
+            let mut ranks: Vec<u32> = (0..n).map(|at| arranged.rank(at)).collect();
+            assert!((0..n).all(|at| arranged.at_rank(ranks[at as usize]) == at));
+            assert!((0..n).all(|at| arranged.code(at) == codes.code(at)));
+            assert!(!ranks.is_sorted());
+            ranks.sort_unstable();
+            assert!(ranks.into_iter().eq(0..n));
+            let (graph, expected) = (build(&arranged, &SMALL, None, &room), built(&codes));
+            let graph = Arc::new(graph.unwrap());
+            assert_eq!(*graph, expected);
+            let curves = [&arranged, &codes].map(|codes| curve(codes, &graph, None, None).unwrap());
+            assert_eq!(curves[0], curves[1]);
+        }
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
     }
 
     #[test]

@@ -5,14 +5,13 @@
 
 use super::candidates::Signs;
 use super::edges::{EdgeBuffer, EdgeSorter};
+use super::leaders::{Followers, LEADERS_MAX, leaders};
 use super::leaves::{Leaves, Offers};
-use super::space::{Space, Strips};
+use super::space::Space;
 use super::tuning::Tuning;
 use crate::budget::ns;
 use crate::error::Result;
 use crate::graph::crew::{self, Stop};
-use crate::graph::walk::key_of;
-use crate::simd::codes::{STRIP, at_most};
 use rayon::ThreadPool;
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,8 +22,6 @@ const FIRST: u32 = 1 << 31;
 pub(super) const VECTORS_MAX: usize = FIRST as usize;
 /// Depth at which vectors are divided as they stand: the leaders of so many did not tell them apart.
 const DEPTH_MAX: usize = 24;
-/// Most leaders among which one is chosen: their numbers have a byte.
-const LEADERS_MAX: usize = 1 << u8::BITS;
 /// Vectors that are compared with leaders in one task.
 const TASK: usize = 4_096;
 
@@ -68,7 +65,9 @@ impl Partition {
                     let is_first = at.is_multiple_of(fan);
                     (at / fan) as u32 | if is_first { FIRST } else { 0 }
                 };
-                let members = own.map(|(at, _)| member(at)).collect();
+                let members: Vec<u32> = own.map(|(at, _)| member(at)).collect();
+                let codes = &this.space.codes;
+                codes.read_ahead(members.iter().map(|member| member & !FIRST));
                 Task::new(&this, stop).descend_all(members, 1)
             })?
         };
@@ -80,24 +79,11 @@ impl Partition {
         self.tuning.fan.get(depth).copied().unwrap_or(1).min(n_leaders - 1).max(1)
     }
 
-    /// Leaders of some members: each the nearest to the one before that is left.
+    /// Leaders of some members.
     fn leaders(&self, members: &[u32]) -> Vec<u32> {
         let n = (self.tuning.leaders_of_leaf * members.len()).div_ceil(self.tuning.leaf);
-        let n = n.clamp(2, self.tuning.leaders_max.min(LEADERS_MAX)).min(members.len());
-        let key = |at: &u32| (self.hashes[*at as usize], *at);
-        let mut all: Vec<u32> = members.iter().map(|member| member & !FIRST).collect();
-        if n < all.len() {
-            all.select_nth_unstable_by_key(n, key);
-            all.truncate(n);
-        }
-        all.sort_unstable_by_key(key);
-        for at in 1..n {
-            let last = all[at - 1];
-            let nearest = (at..n)
-                .min_by_key(|other| key_of(self.space.distance(last, all[*other]), all[*other]));
-            all.swap(at, nearest.unwrap_or(at));
-        }
-        all
+        let n = n.clamp(2, self.tuning.leaders_max.min(LEADERS_MAX));
+        leaders((&self.space, &self.hashes), members.iter().map(|member| member & !FIRST), n)
     }
 }
 
@@ -122,8 +108,7 @@ struct Task<'p> {
     partition: &'p Partition,
     stop: &'p Stop,
     leaves: Leaves,
-    members: Strips,
-    leaders: Strips,
+    follow: Followers,
     plain: Vec<u32>,
     buffer: EdgeBuffer,
 }
@@ -134,8 +119,7 @@ impl<'p> Task<'p> {
             partition,
             stop,
             leaves: Leaves::default(),
-            members: Strips::default(),
-            leaders: Strips::default(),
+            follow: Followers::default(),
             plain: vec![],
             buffer: partition.candidates.take(),
         }
@@ -189,46 +173,9 @@ impl<'p> Task<'p> {
 
     /// The nearest leaders of each member, the nearest first.
     fn assign(&mut self, members: &[u32], leaders: &[u32], depth: usize) -> Vec<u8> {
-        let space = &self.partition.space;
         let fan = self.partition.fan(depth, leaders.len());
         self.plain.clear();
         self.plain.extend(members.iter().map(|member| member & !FIRST));
-        self.leaders.fill(space, leaders);
-        let mut chosen = Vec::with_capacity(members.len() * fan);
-        let mut distances = [[0.0; STRIP]; STRIP];
-        let mut nearest = vec![u64::MAX; STRIP * fan];
-        for block in self.plain.chunks(STRIP) {
-            self.members.fill(space, block);
-            nearest.fill(u64::MAX);
-            let mut bounds = [f32::MAX; STRIP];
-            for strip in 0..self.leaders.len() {
-                self.members.distances(0, &self.leaders, strip, &mut distances);
-                for (nth, distances) in distances.iter().enumerate().take(block.len()) {
-                    let mut near = at_most(distances, &[bounds[nth]; STRIP]);
-                    let nearest = &mut nearest[nth * fan..][..fan];
-                    while near != 0 {
-                        let mth = near.trailing_zeros() as usize;
-                        near &= near - 1;
-                        let key = key_of(distances[mth], (strip * STRIP + mth) as u32);
-                        if key < nearest[fan - 1] {
-                            let at = nearest.partition_point(|kept| *kept < key);
-                            nearest.copy_within(at..fan - 1, at + 1);
-                            nearest[at] = key;
-                            if nearest[fan - 1] != u64::MAX {
-                                bounds[nth] = crate::graph::walk::distance_of(nearest[fan - 1]);
-                            }
-                        }
-                    }
-                }
-            }
-            // Numbers that are none are near to nobody, and go with the last.
-            let last = leaders.len().saturating_sub(1) as u8;
-            chosen.extend(
-                nearest[..block.len() * fan]
-                    .iter()
-                    .map(|key| last.min((*key as u32).min(u8::MAX.into()) as u8)),
-            );
-        }
-        chosen
+        self.follow.assign(&self.partition.space, &self.plain, leaders, fan)
     }
 }

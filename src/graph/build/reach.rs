@@ -1,13 +1,14 @@
 //! Links to nodes that no walk would come to.
 
+use super::Links;
 use super::space::Space;
+use crate::graph::DEGREE_MAX;
 use crate::graph::walk::key_of;
-use crate::graph::{Adjacency, DEGREE_MAX};
 use std::collections::BTreeMap;
 
 /// Links by vector, with those that are added and those that are come to.
 struct Reach<'l> {
-    links: &'l Adjacency,
+    links: &'l Links,
     added: BTreeMap<u32, Vec<u32>>,
     is_reached: Vec<bool>,
 }
@@ -20,7 +21,7 @@ impl Reach<'_> {
         }
         let mut left = vec![from];
         while let Some(at) = left.pop() {
-            for to in self.links.of_node(at) {
+            for to in self.links.of(at) {
                 if !std::mem::replace(&mut self.is_reached[to as usize], true) {
                     left.push(to);
                 }
@@ -29,7 +30,7 @@ impl Reach<'_> {
     }
 
     fn n_links(&self, of: u32) -> usize {
-        self.links.of_node(of).count() + self.added.get(&of).map_or(0, Vec::len)
+        self.links.of(of).count() + self.added.get(&of).map_or(0, Vec::len)
     }
 
     /// The nearest of some vectors that is come to and has room for one more link.
@@ -45,11 +46,7 @@ impl Reach<'_> {
 }
 
 /// Links to add, by the vector that they lead from, so that each vector is come to from the entries.
-pub(super) fn connect(
-    space: &Space,
-    links: &Adjacency,
-    entries: &[u32],
-) -> BTreeMap<u32, Vec<u32>> {
+pub(super) fn connect(space: &Space, links: &Links, entries: &[u32]) -> BTreeMap<u32, Vec<u32>> {
     let n = space.len();
     let mut reach = Reach { is_reached: vec![false; n], added: BTreeMap::new(), links };
     entries.iter().for_each(|entry| reach.mark(*entry));
@@ -60,7 +57,7 @@ pub(super) fn connect(
             if reach.is_reached[*at as usize] {
                 return false;
             }
-            let nearest = reach.nearest(space, *at, links.of_node(*at));
+            let nearest = reach.nearest(space, *at, links.of(*at));
             let Some(nearest) = nearest else { return true };
             reach.add(nearest, *at);
             false
