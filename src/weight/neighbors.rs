@@ -53,6 +53,13 @@ impl ScoredNeighbors {
 }
 
 impl NeighborScores {
+    /// Neighbours with their scores, by document.
+    pub(crate) fn all(&self) -> impl ExactSizeIterator<Item = (u32, f32)> {
+        let found = self.found.as_ref().and_then(|found| found.segments.get(self.segment));
+        let found = found.map_or(&[][..], |found| found).iter();
+        found.map(|neighbor| (neighbor.doc, self.boost * self.metric.score(neighbor.similarity)))
+    }
+
     /// Score of a document; none where it is no neighbour.
     pub(crate) fn score(&self, doc: u32) -> Option<f32> {
         let similarity = self.found.as_ref()?.similarity(self.segment, doc)?;

@@ -34,12 +34,14 @@ use super::scratch::Scratch;
 use super::sum::Readers;
 use crate::budget::{self, ns};
 use crate::error::Result;
+use crate::ids::DocId;
 use crate::phrase::PhraseReader;
 use crate::plan::in_window::{SPREAD_MAX, SPREAD_POSTINGS, WholeCosts};
 use crate::plan::{ListsKernel, WINDOW};
 use crate::ranking::top::Top;
 use crate::recycle::recycled;
 use crate::simd::sums::BLOCKS;
+use crate::weight::neighbors::NeighborScores;
 use crate::weight::node::Node;
 use block::BlockScorer;
 use bound::{OfWindow, UpperBounds, View};
@@ -79,6 +81,10 @@ impl<'s> OpenTree<'s> {
         scratch: &mut Scratch,
     ) -> Result<Pruning> {
         let OpenTree { tree, required, phrases } = self;
+        if let Node::Nearest { nth, .. } = root {
+            let pruning = offer_neighbors(&tree.neighbors[*nth], tree.base, top)?;
+            return Ok(pruning.by(ListsKernel::Tree, 0));
+        }
         let Some(required) = required else {
             let pruning = offer_matching(tree, root, phrases, top, scratch)?;
             return Ok(pruning.by(ListsKernel::Tree, 0));
@@ -97,6 +103,15 @@ impl<'s> OpenTree<'s> {
         required.offer_alone(tree, top, scratch, &mut pruning)?;
         Ok(pruning.by(ListsKernel::RequiredWord, 0))
     }
+}
+
+/// Offers to `top` neighbours of a vector that are all there is to the query: they have their scores by now.
+fn offer_neighbors(neighbors: &NeighborScores, base: u64, top: &mut Top) -> Result<Pruning> {
+    let all = neighbors.all();
+    budget::work(ns::POSTING_SCORED * all.len() as u64)?;
+    let documents_scored = all.len() as u64;
+    all.for_each(|(doc, score)| top.push(score, DocId(base + u64::from(doc))));
+    Ok(Pruning { documents_scored, ..Pruning::default() })
 }
 
 /// Offers to `top` what matches `root`.
