@@ -64,7 +64,7 @@ use arrow_array::builder::{
     Float64Builder, Int64Builder, LargeStringBuilder, ListBuilder, TimestampMicrosecondBuilder,
     UInt64Builder, make_builder,
 };
-use arrow_array::{ArrayRef, Float32Array, UInt64Array};
+use arrow_array::{ArrayRef, Float32Array, StringArray, UInt64Array};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, Schema as ArrowSchema, TimeUnit};
 use std::collections::HashMap;
@@ -197,6 +197,11 @@ pub fn facet(schema: &Schema, counts: &FacetCounts) -> Result<RecordBatch> {
             let (from, to) = (from?, to?);
             let column = |name: &str| ArrowField::new(name, type_of(kind), true);
             vec![(column("from"), from), (column("to"), to)]
+        }
+        FacetKind::Grid => {
+            let names: StringArray = buckets().map(|bucket| bucket.value.as_str()).collect();
+            let column = ArrowField::new("value", DataType::Utf8, true);
+            vec![(column, Arc::new(names) as ArrayRef)]
         }
         FacetKind::Statistics => {
             let expected = refused().expected("a facet that has buckets");

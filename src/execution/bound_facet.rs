@@ -3,6 +3,7 @@
 use crate::analysis::Analyzers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::facet::{self, Steps};
+use crate::geo::GridWanted;
 use crate::ids::FieldId;
 use crate::plan::{
     FacetMethod, FacetOf, FacetWanted, SegmentPlan, SpreadOf, TopHitsStrategy, ValuesWanted,
@@ -41,6 +42,7 @@ pub(crate) enum BoundWhat {
     Steps(Steps),
     Suitable(usize, Option<Zone>),
     Quantiles(usize),
+    Grid(GridWanted),
     Statistics { distinct: bool, percentiles: Vec<f64>, has_column: bool },
 }
 
@@ -56,6 +58,7 @@ impl BoundFacet {
                 (FacetOf::Statistics { has_column: *has_column, spread }, None)
             }
             BoundWhat::Quantiles(_) => (FacetOf::Quantiles, None),
+            BoundWhat::Grid(grid) => (FacetOf::Grid(*grid), None),
             _ => (FacetOf::Ranges, None),
         };
         FacetWanted {
@@ -99,6 +102,7 @@ impl BoundFacet {
                 (n < INTERVALS_MAX).then_some(n as f64)
             }
             (BoundWhat::Steps(steps), Some(codes)) => Some(steps.n_between(codes) as f64),
+            (BoundWhat::Grid(GridWanted::Grid(grid)), _) => Some(grid.n_cells() as f64),
             _ => None,
         })
     }
@@ -116,16 +120,29 @@ impl BoundWhat {
             FacetWhat::Steps(_) => "counting by steps",
             FacetWhat::Suitable(..) => "counting by ranges that suit",
             FacetWhat::Quantiles(_) => "counting by quantiles",
+            FacetWhat::Grid(_) => "counting by the cells of a grid",
         };
         let wrong = |expected: &str| {
             Err(Error::new(ErrorKind::Usage, counting)
                 .expected(expected.to_owned())
                 .found(format!("the {} field '{}'", kind.name(), facet.field)))
         };
-        if !kind.has_terms() {
+        let is_of_points = matches!(facet.what, FacetWhat::Grid(_));
+        if is_of_points != kind.is_point() {
+            return wrong(match is_of_points {
+                true => "a field of points",
+                false => {
+                    "a field with values that can be alike; points are counted by tile=ZOOM or geohash=LENGTH"
+                }
+            });
+        }
+        if !is_of_points && !kind.has_terms() {
             return wrong("a field with values that can be alike");
         }
         Ok(match &facet.what {
+            FacetWhat::Grid(grid) => {
+                BoundWhat::Grid(grid.checked().map_err(|wrong| wrong.into_usage(counting))?)
+            }
             FacetWhat::Values(options) => {
                 if options.method == Some(FacetMethod::Column) && !of_schema.column {
                     return wrong("a field that keeps a column (column = true)");

@@ -52,6 +52,7 @@ impl BucketCollector<'_, '_> {
             let of_ranges = match buckets {
                 Buckets::Codes(ranges) => facet::in_ranges(of, ranges)?,
                 Buckets::Addresses(ranges) => facet::in_address_ranges(of, ranges)?,
+                Buckets::Cells(cells) => facet::in_cells(of, cells)?,
                 Buckets::Terms(_) => vec![],
             };
             parts.push((left_out, of, of_ranges.into_iter()));
@@ -66,7 +67,7 @@ impl BucketCollector<'_, '_> {
                 for (left_out, of, of_ranges) in &mut parts {
                     let matches = match buckets {
                         _ if nth == n_buckets => facet::without_value(*of)?,
-                        Buckets::Codes(_) | Buckets::Addresses(_) => {
+                        Buckets::Codes(_) | Buckets::Addresses(_) | Buckets::Cells(_) => {
                             of_ranges.next().unwrap_or_default()
                         }
                         Buckets::Terms(terms) => {

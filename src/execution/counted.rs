@@ -1,6 +1,7 @@
 //! A facet that was counted.
 
-use crate::facet::{AddressRange, ColumnCounts, FacetActual, FacetProfile};
+use crate::facet::{AddressRange, CellCounts, ColumnCounts, FacetActual, FacetProfile};
+use crate::geo::{GeoCell, GeoCounts, GeoGrid};
 use crate::hits::{Bucket, FacetCounts};
 use crate::request::{FacetKind, FacetRange};
 use crate::schema::Field;
@@ -21,6 +22,8 @@ pub(super) enum Buckets {
     Codes(Vec<Range<u128>>),
     /// An address in a range.
     Addresses(Vec<AddressRange>),
+    /// A point in a cell.
+    Cells(Vec<GeoCell>),
 }
 
 impl CountedFacet {
@@ -45,6 +48,37 @@ impl CountedFacet {
         };
         CountedFacet { counts, buckets: of_ranges, profile: by_column(profile) }
     }
+
+    /// Cells of a grid, those with the most documents first.
+    pub(super) fn cells(field: &Field, grid: GeoGrid, counts: CellCounts) -> Self {
+        let CellCounts { cells, missing, work } = counts;
+        let mut named: Vec<_> =
+            cells.into_iter().map(|(cell, count)| (cell.to_string(), cell, count)).collect();
+        named.sort_unstable_by(|a, b| b.2.cmp(&a.2).then_with(|| a.0.cmp(&b.0)));
+        let cells = named.iter().map(|(_, cell, _)| *cell).collect();
+        let bucket = |(name, cell, count): (String, GeoCell, u64)| Bucket {
+            value: name.into(),
+            cell: Some(cell),
+            count,
+            ..Bucket::default()
+        };
+        let counts = FacetCounts {
+            field: field.name.clone(),
+            kind: FacetKind::Grid,
+            buckets: named.into_iter().map(bucket).collect(),
+            other: Some(0),
+            missing,
+            exact: true,
+            grid: Some(grid),
+            ..FacetCounts::default()
+        };
+        CountedFacet { counts, buckets: Buckets::Cells(cells), profile: by_points(work) }
+    }
+}
+
+/// Work of looking at points.
+pub(super) fn by_points(geo: GeoCounts) -> FacetProfile {
+    FacetProfile { counts: FacetActual::of_points(geo), ..FacetProfile::default() }
 }
 
 /// Work of counting by nothing but a column.

@@ -10,6 +10,7 @@ use super::profile::FacetRun;
 use crate::doc_id_set::{DocIdSet, Matches};
 use crate::error::{Error, ErrorKind, Result};
 use crate::facet::{self, ColumnCounts, FieldMatches, MetCounts, SpreadWanted, Steps};
+use crate::geo::{GeoCounts, GridWanted};
 use crate::hits::{Bucket, FacetCounts, FieldStatistics};
 use crate::matching::Execution;
 use crate::plan::{FacetNode, FacetOperator, RangesCosts, RangesPlan};
@@ -132,6 +133,17 @@ impl SearchContext<'_, '_> {
                     Suitable::Steps(steps) => of_steps(of, of_schema, steps, costs),
                     Suitable::Intervals(calendar) => of_intervals(of, of_schema, &calendar, costs),
                 }
+            }
+            BoundWhat::Grid(wanted) => {
+                let plan = node.grid().ok_or_else(|| other_plan(of_schema, "cells"))?;
+                let mut work = GeoCounts::default();
+                let grid = match *wanted {
+                    GridWanted::Grid(grid) => grid,
+                    GridWanted::AutoTiles(n) => facet::finest_tiles(of, n, &mut work)?,
+                };
+                let mut counts = facet::count_cells(of, grid, &plan.pages)?;
+                counts.work += work;
+                Ok(CountedFacet::cells(of_schema, grid, counts))
             }
             BoundWhat::Quantiles(n) => {
                 let RangesPlan { cut: Some(cut), costs, .. } = plan()? else {

@@ -1,6 +1,7 @@
 //! Records of a run beside those of matching operators.
 
 use crate::facet::{ColumnCounts, FacetActual, FacetProfile, InBuckets};
+use crate::geo::GeoCounts;
 use crate::plan::{FacetMethod, FacetNode, FacetOperator, FacetStrategy};
 use crate::ranking::pruned::{PhrasePruning, Pruning};
 use crate::sort::SortProfile;
@@ -34,13 +35,16 @@ impl FacetRun {
     /// Nothing so far, of a facet and of all within it.
     pub(crate) fn of(node: &FacetNode) -> Self {
         let within = node.within.iter().map(FacetRun::of).collect();
-        // Values may be counted without a column, and hits are no counts.
-        let has_column = !matches!(
-            node.operator,
-            FacetOperator::Facet(FacetStrategy::Values(_)) | FacetOperator::TopHits(..)
-        );
-        let column = has_column.then(ColumnCounts::default);
-        let counts = FacetActual { column, ..FacetActual::default() };
+        // Values may be counted without a column, points have none, and hits are no counts.
+        let counts = match node.operator {
+            FacetOperator::Facet(FacetStrategy::Values(_)) | FacetOperator::TopHits(..) => {
+                FacetActual::default()
+            }
+            FacetOperator::Facet(FacetStrategy::Grid(_)) => {
+                FacetActual::of_points(GeoCounts::default())
+            }
+            _ => FacetActual::of_column(ColumnCounts::default()),
+        };
         let profile = FacetProfile { counts, ..FacetProfile::default() };
         FacetRun { profile, within, ..FacetRun::default() }
     }

@@ -218,14 +218,7 @@ impl Bytes<'_> {
                 nearest: of.number(),
                 recalled: of.number(),
             }),
-            geo: self.maybe(|of| GeoCounts {
-                boxes_tested: of.number(),
-                boxes_settled: of.number(),
-                pages_inside: of.number(),
-                pages_border: of.number(),
-                points_tested: of.number(),
-                points_by_formula: of.number(),
-            }),
+            geo: self.maybe(Self::points),
             positions: self
                 .maybe(|of| PositionCounts { candidates: of.number(), positions: of.number() }),
             ranking: self.maybe(|of| RankingCounts {
@@ -255,6 +248,17 @@ impl Bytes<'_> {
             }),
             complete: !self.boolean(),
             stopped: self.boolean(),
+        }
+    }
+
+    fn points(&mut self) -> GeoCounts {
+        GeoCounts {
+            boxes_tested: self.number(),
+            boxes_settled: self.number(),
+            pages_inside: self.number(),
+            pages_border: self.number(),
+            points_tested: self.number(),
+            points_by_formula: self.number(),
         }
     }
 
@@ -330,6 +334,7 @@ impl Bytes<'_> {
             time_ns: self.number(),
             within: self.maybe(Self::in_buckets),
             column: self.maybe(Self::column),
+            geo: self.maybe(Self::points),
             ..FacetActual::default()
         };
         match self.boolean() {

@@ -230,6 +230,7 @@ impl Explaining<'_, '_> {
             Planned::Facet(at) => match &at.node.operator {
                 FacetOperator::Facet(FacetStrategy::Values(plan)) => at.values(plan, node),
                 FacetOperator::Facet(FacetStrategy::Ranges(plan)) => at.ranges(plan, node),
+                FacetOperator::Facet(FacetStrategy::Grid(plan)) => at.grid(plan, node),
                 FacetOperator::Statistics(strategy, spread) => {
                     at.statistics(*strategy, spread.as_ref(), node);
                 }

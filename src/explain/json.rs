@@ -205,7 +205,7 @@ json_objects! {
     } => facets_have_operators
     FacetActual {
         some within, terms terms_intersected, terms terms_skipped, terms terms_from_document_frequency,
-        full deleted_taken_away, must time_ns, terms bytes_read, some column,
+        full deleted_taken_away, must time_ns, terms bytes_read, some column, some geo,
     }
     FacetEstimate { must buckets, may buckets_upper, must documents, may lower, may upper, }
     InBuckets { must buckets, must documents, }

@@ -1,7 +1,9 @@
 //! Counts of plans as text, in pieces that a page breaks into lines.
 
 use super::units::score;
-use super::{ColumnCounts, FacetEstimate, InBuckets, RankingCounts, StreamCounts, Threshold};
+use super::{
+    ColumnCounts, FacetEstimate, GeoCounts, InBuckets, RankingCounts, StreamCounts, Threshold,
+};
 use crate::console::{Piece, listed, plain};
 use crate::plural::{grouped, number_of};
 
@@ -45,6 +47,22 @@ pub(super) fn in_column(counts: &ColumnCounts) -> Vec<Piece> {
     let read = grouped(counts.blocks.saturating_sub(counts.blocks_skipped));
     let blocks = has_blocks.then(|| format!("{read} of {}", number_of(counts.blocks, "block")));
     listed([ends, values, blocks].into_iter().flatten().map(plain).collect())
+}
+
+/// Points that were compared, and boxes and pages that spared others.
+pub(super) fn at_points(counts: &GeoCounts) -> impl Iterator<Item = Piece> {
+    let formula = grouped(counts.points_by_formula);
+    let points = number_of(counts.points_tested, "point");
+    let (boxes, settled) = (number_of(counts.boxes_tested, "box"), grouped(counts.boxes_settled));
+    let (inside, border) = (grouped(counts.pages_inside), grouped(counts.pages_border));
+    let has_pages = counts.pages_inside > 0 || counts.pages_border > 0;
+    let pages = has_pages.then(|| format!("{inside} pages inside, {border} on the border"));
+    let all = [
+        Some(format!("{points} compared, {formula} by the formula")),
+        Some(format!("{settled} of {boxes} settled")),
+        pages,
+    ];
+    all.into_iter().flatten().map(plain)
 }
 
 /// Says how many deleted documents were taken away, if any were.

@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::lens;
 use super::pieces::{
-    between, in_buckets, in_column, in_order, less_deleted, looked_at, thresholds,
+    at_points, between, in_buckets, in_column, in_order, less_deleted, looked_at, thresholds,
 };
 use super::units::{behind, duration, joined, size};
 use super::{
@@ -245,17 +245,7 @@ impl Page<'_> {
             parts.extend((counts.switched > 0).then(|| piece(Style::Bad, given_up())));
         }
         if let Some(counts) = &actual.geo {
-            let formula = grouped(counts.points_by_formula);
-            let points = number_of(counts.points_tested, "point");
-            parts.push(plain(format!("{points} compared, {formula} by the formula")));
-            let boxes = number_of(counts.boxes_tested, "box");
-            let settled = grouped(counts.boxes_settled);
-            parts.push(plain(format!("{settled} of {boxes} settled")));
-            let pages = counts.pages_inside.saturating_add(counts.pages_border);
-            if pages > 0 {
-                let (inside, border) = (grouped(counts.pages_inside), grouped(counts.pages_border));
-                parts.push(plain(format!("{inside} pages inside, {border} on the border")));
-            }
+            parts.extend(at_points(counts));
         }
         if let Some(counts) = &actual.positions {
             let candidates = number_of(counts.candidates, "candidate");
@@ -403,11 +393,13 @@ impl Page<'_> {
         let expected = facet.estimate.map(|it| it.in_words());
         let counted = actual.and_then(|actual| actual.within).map(in_buckets);
         let column = actual.and_then(|actual| actual.column.as_ref());
+        let points = actual.and_then(|actual| actual.geo.as_ref());
         let did = actual.map(|actual| self.facet_actual(actual));
         self.detail(&inner, "algorithm", full(&facet.algorithm));
         self.detail(&inner, "estimate ", expected.as_deref().and_then(full));
         self.detail(&inner, "counted  ", counted.as_deref().and_then(full));
         self.detail(&inner, "looked at", column.map(in_column));
+        self.detail(&inner, "looked at", points.map(|counts| listed(at_points(counts).collect())));
         self.detail(&inner, "actual   ", did.as_deref().and_then(full));
         self.detail(&inner, "runs     ", actual.and(facet.times).map(in_runs));
         facet.decisions.iter().for_each(|decision| self.decision(&inner, decision));

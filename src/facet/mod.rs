@@ -24,6 +24,7 @@
 //! ```
 
 mod address_ranges;
+mod cells;
 mod codes;
 mod deleted;
 mod intersection;
@@ -31,6 +32,7 @@ mod intervals;
 mod merged;
 mod moments;
 mod of_field;
+mod parting;
 mod parts;
 mod pieces;
 mod profile;
@@ -46,6 +48,7 @@ mod top;
 mod wanted;
 
 pub(crate) use address_ranges::{AddressRange, count_address_ranges, in_address_ranges};
+pub(crate) use cells::{CellCounts, count_cells, finest_tiles, in_cells};
 pub(crate) use codes::{DistinctCounts, count_distinct};
 pub(crate) use intervals::count_intervals;
 pub(crate) use of_field::{FieldMatches, wider};

@@ -9,6 +9,7 @@
 use super::deleted::push_all;
 use super::intersection::shared;
 use super::of_field::{FieldMatches, OfField};
+use super::parting::Parting;
 use super::pieces::Pieces;
 use super::ranges::Cut;
 use crate::bitmap::{self, ContainerBuf};
@@ -22,9 +23,6 @@ use crate::matching::for_each_block;
 use crate::plan::{WINDOW, leaf};
 use crate::segment::file::Section;
 use std::ops::Range;
-
-/// Documents of buckets for which memory is held at a time, until their window ends.
-const PUT_AT_ONCE: usize = 1 << 16;
 
 /// Matches that have a term.
 pub(crate) fn with_term(of: FieldMatches<'_>, term: &[u8], look_ups: &LookUps) -> Result<Matches> {
@@ -115,146 +113,61 @@ pub(crate) fn in_ranges(of: FieldMatches<'_>, ranges: &[Range<u128>]) -> Result<
     let Cut { ranges, ends, is_inside } = Cut::of(ranges);
     let OfField { range, .. } = OfField::new(of)?;
     let mut held = Held::default();
-    let n_in_pieces = ranges.iter().map(Range::len).sum::<usize>() + is_inside.len();
+    let by_piece = buckets_by_piece(&ranges, is_inside.len(), &mut held)?;
+    let (pieces, mut parting) = (Pieces::new(ends, range), Parting::new(ranges.len()));
+    for (segment, matches) in of.parts() {
+        parting.begin(segment.n_docs)?;
+        // Whether there is one was looked up in the schema.
+        if let Some(column) = segment.segment.field(of.field).column()? {
+            add_segment(&mut parting, (&pieces, &by_piece), column, matches)?;
+        }
+        parting.end()?;
+    }
+    Ok(parting.finish())
+}
+
+/// Ranges that have a piece, by the number of ends up to it.
+pub(super) fn buckets_by_piece(
+    ranges: &[Range<usize>],
+    n_pieces: usize,
+    held: &mut Held,
+) -> Result<Vec<Vec<u32>>> {
+    let n_in_pieces = ranges.iter().map(Range::len).sum::<usize>() + n_pieces;
     held.more((n_in_pieces * size_of::<Vec<u32>>()) as u64)?;
     budget::work(n_in_pieces as u64)?;
-    let mut by_piece = vec![vec![]; is_inside.len()];
-    for (bucket, range) in (0..).zip(&ranges) {
+    let mut by_piece = vec![vec![]; n_pieces];
+    for (bucket, range) in (0..).zip(ranges) {
         for buckets in by_piece.iter_mut().skip(range.start + 1).take(range.len()) {
             buckets.push(bucket);
         }
     }
-    let mut parting = Parting::new(Pieces::new(ends, range), by_piece);
-    let mut parts: Vec<Matches> = ranges.iter().map(|_| Matches::new()).collect();
-    for (segment, matches) in of.parts() {
-        let n_windows = u64::from(segment.n_docs.div_ceil(WINDOW));
-        let bytes = size_of::<DocIdSet>() as u64 + n_windows * size_of::<u32>() as u64;
-        budget::hold(ranges.len() as u64 * bytes)?;
-        let room = || MatchWindows::with_room(segment.n_docs);
-        parting.buckets = ranges.iter().map(|_| (room(), vec![])).collect();
-        // Whether there is one was looked up in the schema.
-        if let Some(column) = segment.segment.field(of.field).column()? {
-            parting.add_segment(column, matches)?;
-        }
-        for (parts, (part, _)) in parts.iter_mut().zip(parting.buckets.drain(..)) {
-            parts.push(DocIdSet::Some(part));
-        }
-    }
-    Ok(parts)
+    Ok(by_piece)
 }
 
-struct Parting {
-    pieces: Pieces,
-    /// By the number of ends up to a code the buckets that have it.
-    by_piece: Vec<Vec<u32>>,
-    /// The documents of each bucket in a segment, and those of the window at hand.
-    buckets: Vec<(MatchWindows, Vec<u16>)>,
-    /// The window at hand, the buckets that have some of it, and what was put into these.
-    window: u32,
-    met: Vec<u32>,
-    n_put: usize,
-    held: Held,
-}
-
-impl Parting {
-    fn new(pieces: Pieces, by_piece: Vec<Vec<u32>>) -> Self {
-        let (buckets, met, held) = (vec![], vec![], Held::default());
-        Parting { pieces, by_piece, buckets, window: 0, met, n_put: 0, held }
-    }
-
-    fn add_segment(&mut self, column: Column<Section<'_>>, matches: &DocIdSet) -> Result<()> {
-        for_each_block(matches, &mut Heads::of(column), |heads, nth, places| {
-            budget::work(ns::COLUMN_HEAD)?;
-            let head = heads.get(nth)?;
-            if head.n_values == 0 {
-                return Ok(());
-            }
-            let key = nth * BLOCK_DOCS / WINDOW;
-            if self.window != key {
-                self.end_window()?;
-                self.window = key;
-            }
-            let (piece, first) = (self.pieces.n_ends(head.least), nth * BLOCK_DOCS);
-            // Not read where all documents have a value in one piece.
-            let is_one = piece == self.pieces.n_ends(head.greatest)
-                && u32::from(head.n_with) == column.docs_of(nth);
-            let block = (!is_one).then(|| column.block(nth, head)).transpose()?;
-            places.try_for_each(|place| match &block {
-                None => self.put(piece, first + place),
-                Some(block) => block.codes(place).try_for_each(|code| {
-                    budget::work(ns::VALUE_OF_FEW)?;
-                    self.put(self.pieces.n_ends(code), first + place)
-                }),
-            })
-        })?;
-        self.end_window()
-    }
-
-    /// Puts a document into the buckets of a piece.
-    fn put(&mut self, piece: usize, doc: u32) -> Result<()> {
-        let Some(of_piece) = self.by_piece.get(piece) else { return Ok(()) };
-        budget::work(ns::DOC_PUT * of_piece.len() as u64)?;
-        for nth in of_piece {
-            let Some((_, lows)) = self.buckets.get_mut(*nth as usize) else { continue };
-            // A document with several values in a bucket is there once.
-            if lows.last() == Some(&(doc as u16)) {
-                continue;
-            }
-            if lows.is_empty() {
-                self.met.push(*nth);
-            }
-            lows.push(doc as u16);
-            if self.n_put.is_multiple_of(PUT_AT_ONCE) {
-                self.held.more((PUT_AT_ONCE * size_of::<u16>()) as u64)?;
-            }
-            self.n_put += 1;
+fn add_segment(
+    parting: &mut Parting,
+    (pieces, by_piece): (&Pieces, &[Vec<u32>]),
+    column: Column<Section<'_>>,
+    matches: &DocIdSet,
+) -> Result<()> {
+    let buckets = |piece: usize| by_piece.get(piece).map_or(&[][..], |buckets| buckets);
+    for_each_block(matches, &mut Heads::of(column), |heads, nth, places| {
+        budget::work(ns::COLUMN_HEAD)?;
+        let head = heads.get(nth)?;
+        if head.n_values == 0 {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    fn end_window(&mut self) -> Result<()> {
-        let mut documents = ContainerBuf::new();
-        for nth in self.met.drain(..) {
-            let Some((part, lows)) = self.buckets.get_mut(nth as usize) else { continue };
-            budget::work(ns::CONTAINER_INTERSECTED)?;
-            // Given back: another window may be that of another bucket.
-            let lows = std::mem::take(lows);
-            documents.set_sorted(lows.iter().copied());
-            part.push(self.window, lows.len() as u32, documents.as_container())?;
-        }
-        (self.n_put, self.held) = (0, Held::default());
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn documents_are_parted_by_window_and_are_in_a_bucket_once() {
-        let by_piece = vec![vec![], vec![0], vec![0, 1], vec![]];
-        let pieces = Pieces::new(vec![10, 20, 30], None);
-        let n_docs = 3 * WINDOW;
-        let room = || MatchWindows::with_room(n_docs);
-        let mut parting = Parting::new(pieces, by_piece);
-        parting.buckets = (0..2).map(|_| (room(), vec![])).collect();
-        for (key, docs) in [(0, [3, 3, 9]), (2, [2 * WINDOW, 2 * WINDOW + 5, 3 * WINDOW - 1])] {
-            parting.window = key;
-            for (doc, code) in docs.into_iter().zip([10, 25, 30]) {
-                parting.put(parting.pieces.n_ends(code), doc).unwrap();
-            }
-            parting.end_window().unwrap();
-        }
-        let docs = |(part, _): &(MatchWindows, Vec<u16>)| -> Vec<u32> {
-            let windows = part.windows().iter();
-            let docs = windows.flat_map(|window| {
-                let lows = part.documents(window).iter();
-                lows.map(|low| window.key * WINDOW + u32::from(low)).collect::<Vec<_>>()
-            });
-            docs.collect()
-        };
-        assert_eq!(docs(&parting.buckets[0]), [3, 2 * WINDOW, 2 * WINDOW + 5]);
-        assert_eq!(docs(&parting.buckets[1]), [3, 2 * WINDOW + 5]);
-    }
+        let (piece, first) = (pieces.n_ends(head.least), nth * BLOCK_DOCS);
+        // Not read where all documents have a value in one piece.
+        let is_one =
+            piece == pieces.n_ends(head.greatest) && u32::from(head.n_with) == column.docs_of(nth);
+        let block = (!is_one).then(|| column.block(nth, head)).transpose()?;
+        places.try_for_each(|place| match &block {
+            None => parting.put(buckets(piece), first + place),
+            Some(block) => block.codes(place).try_for_each(|code| {
+                budget::work(ns::VALUE_OF_FEW)?;
+                parting.put(buckets(pieces.n_ends(code)), first + place)
+            }),
+        })
+    })
 }

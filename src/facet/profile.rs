@@ -1,5 +1,6 @@
 //! Counts of a facet, and the work that they took.
 
+use crate::geo::GeoCounts;
 use crate::plan::FacetMethod;
 use crate::sums::sums;
 use std::time::Duration;
@@ -80,6 +81,8 @@ pub struct FacetActual {
     /// Work on a column, if the facet is counted by one. Within another facet it may come beside terms, as each bucket
     /// may be counted in another way.
     pub column: Option<ColumnCounts>,
+    /// Points that were looked at, if the facet is of a field of points.
+    pub geo: Option<GeoCounts>,
     /// Within another facet, in which of its buckets it was counted.
     pub within: Option<InBuckets>,
 }
@@ -89,10 +92,15 @@ impl FacetActual {
         FacetActual { column: Some(column), ..FacetActual::default() }
     }
 
+    pub(crate) fn of_points(geo: GeoCounts) -> Self {
+        FacetActual { geo: Some(geo), ..FacetActual::default() }
+    }
+
     /// Whether it says anything of terms: within another facet beside a column.
     pub(crate) fn is_by_terms(&self) -> bool {
-        let FacetActual { time_ns, column, within, .. } = *self;
-        column.is_none() || *self != FacetActual { time_ns, column, within, ..Self::default() }
+        let FacetActual { time_ns, column, geo, within, .. } = *self;
+        let is_by_others = column.is_some() || geo.is_some();
+        !is_by_others || *self != FacetActual { time_ns, column, geo, within, ..Self::default() }
     }
 }
 
@@ -109,6 +117,9 @@ impl FacetProfile {
         self.fell_back |= other.fell_back;
         if let Some(column) = &other.counts.column {
             *self.counts.column.get_or_insert_default() += *column;
+        }
+        if let Some(geo) = &other.counts.geo {
+            *self.counts.geo.get_or_insert_default() += *geo;
         }
     }
 }

@@ -100,7 +100,7 @@ impl GeoGrid {
     }
 
     /// The row of units of latitude.
-    fn row_of(self, y: u32) -> u32 {
+    pub(super) fn row_of(self, y: u32) -> u32 {
         let n = 1u64 << self.bits().1;
         let guess = match self {
             GeoGrid::Tile { .. } => {
@@ -124,13 +124,32 @@ impl GeoGrid {
 
     /// The cell of a point.
     pub(crate) fn cell_of(self, UnitPoint { x, y }: UnitPoint) -> GeoCell {
+        self.cell_in_row(x, self.row_of(y))
+    }
+
+    /// The cell of a row that a longitude is in.
+    #[inline]
+    pub(super) fn cell_in_row(self, x: u32, row: u32) -> GeoCell {
         let column = x.checked_shr(u32::BITS - self.bits().0).unwrap_or(0);
-        GeoCell { grid: self, column, row: self.row_of(y) }
+        GeoCell { grid: self, column, row }
+    }
+
+    /// Number of cells.
+    pub(crate) fn n_cells(self) -> u64 {
+        let (columns, rows) = self.bits();
+        1 << (columns + rows)
+    }
+
+    /// The cell of a [number](GeoCell::number).
+    pub(crate) fn cell(self, number: u64) -> GeoCell {
+        let columns = self.bits().0;
+        let column = number & ((1 << columns) - 1);
+        GeoCell { grid: self, column: column as u32, row: (number >> columns) as u32 }
     }
 }
 
 /// Units of latitude of the line north of a row of tiles, of which there are `n`.
-fn tile_line(row: u64, n: u64) -> u32 {
+pub(super) fn tile_line(row: u64, n: u64) -> u32 {
     let lat = libm::atan(libm::sinh(PI * (1.0 - 2.0 * row as f64 / n as f64)));
     y_of(lat.to_degrees())
 }
@@ -177,6 +196,23 @@ impl GeoCell {
         let (a, b) = (lat(self.row), lat(self.row + 1));
         let south_west = GeoPoint::inside(a.min(b), lon(self.column));
         (south_west, GeoPoint::inside(a.max(b), lon(self.column + 1)))
+    }
+
+    /// Number among the cells of its grid, row by row.
+    #[inline]
+    pub(crate) fn number(self) -> u64 {
+        u64::from(self.row) << self.grid.bits().0 | u64::from(self.column)
+    }
+
+    /// The tile of the next lower zoom that a tile is in.
+    pub(crate) fn outer_tile(self) -> Option<Self> {
+        match self.grid {
+            GeoGrid::Tile { zoom: zoom @ 1.. } => {
+                let grid = GeoGrid::Tile { zoom: zoom - 1 };
+                Some(GeoCell { grid, column: self.column >> 1, row: self.row >> 1 })
+            }
+            _ => None,
+        }
     }
 
     /// All points of the cell as they are kept.

@@ -5,6 +5,7 @@ mod stored;
 
 pub use statistics::{Accuracy, FieldStatistics, Sum};
 
+use crate::geo::{GeoCell, GeoGrid};
 use crate::ids::DocId;
 use crate::named::named;
 use crate::request::{After, Facet, FacetKind, write_ends};
@@ -280,7 +281,8 @@ pub struct FacetCounts {
     /// Whether these are values or ranges, or statistics.
     pub kind: FacetKind,
     /// Values in the [order](crate::facet::FacetOrder) that was asked for. By default it is descending by count, then
-    /// ascending by the bytes of the value; ranges come as they were asked for, intervals in the order of time.
+    /// ascending by the bytes of the value, which of a cell is its name; ranges come as they were asked for, intervals in the order
+    /// of time.
     pub buckets: Vec<Bucket>,
     /// Matching documents with a value, but none in the buckets. Documents whose values a filter or a minimum leaves
     /// out are among them. `None` for the values of a field where a document may have many.
@@ -297,6 +299,8 @@ pub struct FacetCounts {
     pub missing_bucket: Option<Box<Bucket>>,
     /// Time zone of calendar intervals, whose clocks show their starts; `None` otherwise.
     pub zone: Option<Zone>,
+    /// Grid of cells, also where it was [chosen](crate::Facet::auto_tiles) by what matches; `None` of all else.
+    pub grid: Option<GeoGrid>,
 }
 
 impl FacetCounts {
@@ -321,12 +325,14 @@ impl FacetCounts {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Bucket {
-    /// Value, or term of a text field; null of a range. The bucket as a whole prints a range with its ends.
+    /// Value, or term of a text field, or name of a cell; null of a range. The bucket as a whole prints a range with its ends.
     pub value: Value,
     /// Least value of a range, if it has an end on that side.
     pub from: Option<Value>,
     /// Value that a range ends before, if it has an end on that side.
     pub to: Option<Value>,
+    /// Cell of a [grid](crate::Facet::grid), with its corners.
+    pub cell: Option<GeoCell>,
     /// Number of matching documents in the bucket.
     pub count: u64,
     /// Facets that were asked for [within](crate::Facet::with_facet) each bucket, in that order, over its documents alone.

@@ -3,7 +3,7 @@
 //!
 //! | operator | finds | strategies |
 //! |---|---|---|
-//! | `Facet` | the documents of each bucket | of values a [`FacetMethod`], of ranges a [`RangesStrategy`](super::RangesStrategy) |
+//! | `Facet` | the documents of each bucket | of values a [`FacetMethod`], of ranges a [`RangesStrategy`](super::RangesStrategy), of cells a [`GridStrategy`](super::GridStrategy) |
 //! | `Statistics` | what the values say together | [`StatisticsStrategy`], of ranks a [`SpreadStrategy`](super::SpreadStrategy) |
 //! | `TopHits` | the best documents of each bucket | [`TopHitsStrategy`] |
 
@@ -11,11 +11,13 @@ use super::adaptive::MatchBounds;
 use super::cost::FacetSizes;
 use super::estimate::Estimate;
 use super::facet::{FacetMethod, FacetPlan, ValuesWanted};
+use super::grid::{GridPlan, GridStrategy, points_ns};
 use super::ranges::RangesPlan;
 use super::spread::{SpreadOf, SpreadPlan};
 use super::top_hits::TopHitsStrategy;
 use super::{CostModel, Plan, PlanOptions, SegmentPlan};
 use crate::error::Result;
+use crate::geo::GridWanted;
 use crate::ids::FieldId;
 
 /// Buckets that a search may look into, at all depths together.
@@ -43,6 +45,8 @@ pub(crate) enum FacetOf {
     Values(ValuesWanted),
     Ranges,
     Quantiles,
+    /// Cells of a grid, of a field of points.
+    Grid(GridWanted),
     /// All values together, of a field with a column or without.
     Statistics {
         has_column: bool,
@@ -75,6 +79,7 @@ pub(crate) enum FacetStrategy {
     Values(Box<FacetPlan>),
     /// Ranges of the codes of a column, which are cut first where they are to have as many values each.
     Ranges(RangesPlan),
+    Grid(GridPlan),
 }
 
 /// Ways to look at the values of a field.
@@ -127,7 +132,15 @@ impl FacetNode {
         match &self.operator {
             FacetOperator::Facet(FacetStrategy::Ranges(plan)) => plan.cut.as_ref(),
             FacetOperator::Statistics(_, spread) => spread.as_ref(),
-            FacetOperator::Facet(FacetStrategy::Values(_)) | FacetOperator::TopHits(..) => None,
+            FacetOperator::Facet(FacetStrategy::Values(_) | FacetStrategy::Grid(_))
+            | FacetOperator::TopHits(..) => None,
+        }
+    }
+
+    pub(crate) fn grid(&self) -> Option<&GridPlan> {
+        match &self.operator {
+            FacetOperator::Facet(FacetStrategy::Grid(plan)) => Some(plan),
+            _ => None,
         }
     }
 
@@ -163,6 +176,10 @@ impl FacetNode {
             }
             FacetOf::Ranges => {
                 FacetOperator::Facet(FacetStrategy::Ranges(RangesPlan::new(None, costs)))
+            }
+            FacetOf::Grid(grid) => {
+                let plan = GridPlan::new(segments, field, *grid, &matches, costs)?;
+                FacetOperator::Facet(FacetStrategy::Grid(plan))
             }
             FacetOf::Quantiles => {
                 let cut = Some(spread(SpreadOf::EqualParts)?);
@@ -205,6 +222,15 @@ impl FacetNode {
                     plan.choice.alternative_ns *= around.buckets as f32;
                 }
                 plan.sizes
+            }
+            FacetOperator::Facet(FacetStrategy::Grid(plan)) => {
+                let sizes = FacetSizes::of_points(segments, self.field)?;
+                let by_points = points_ns(&sizes, costs, around.documents);
+                details.cost_ns = in_all(match plan.strategy {
+                    GridStrategy::Pages => plan.pages_ns.unwrap_or(by_points),
+                    GridStrategy::Points => by_points,
+                });
+                sizes
             }
             operator @ (FacetOperator::Facet(_) | FacetOperator::Statistics(..)) => {
                 let sizes = FacetSizes::of(segments, self.field, None)?;

@@ -53,6 +53,7 @@ pub(crate) mod estimate;
 mod facet;
 mod facets;
 pub(crate) mod forced;
+mod grid;
 pub(crate) mod in_window;
 pub(crate) mod leaf;
 mod lists_kernel;
@@ -94,6 +95,7 @@ pub(crate) use facets::{
     StatisticsStrategy,
 };
 use forced::Forced;
+pub(crate) use grid::{GridPlan, GridStrategy, PagesByCell};
 use leaf::Leaf;
 pub(crate) use lists_kernel::{BOUNDED_LISTS_MAX, KernelCounts, ListsKernel};
 pub(crate) use neighbors::NeighborsPlan;

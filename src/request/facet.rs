@@ -3,6 +3,7 @@
 use super::ranges::{FacetRange, calendar, not_an_end};
 use super::value_options::ValueOptions;
 use crate::error::{Error, ErrorKind, Result};
+use crate::geo::GridWanted;
 use crate::named::named;
 use crate::schema::{FieldKind, Schema};
 use crate::value::{Dates, Interval, Value, Zone};
@@ -108,6 +109,8 @@ pub(crate) enum FacetWhat {
     Suitable(usize, Option<Zone>),
     /// At most so many ranges that as many of what matches are in.
     Quantiles(usize),
+    /// Cells of a grid.
+    Grid(GridWanted),
 }
 
 /// Kind of the buckets of a facet.
@@ -119,13 +122,15 @@ pub enum FacetKind {
     Terms,
     /// Ranges of values: given ones, steps, intervals of the calendar, or quantiles.
     Ranges,
+    /// Cells of a grid on the globe.
+    Grid,
     /// No buckets: statistics of numbers or dates.
     Statistics,
 }
 
 named! {
     /// The name used in JSON.
-    pub FacetKind { Terms: "terms", Ranges: "range", Statistics: "statistics" }
+    pub FacetKind { Terms: "terms", Ranges: "range", Grid: "grid", Statistics: "statistics" }
 }
 
 impl FacetWhat {
@@ -138,6 +143,7 @@ impl FacetWhat {
             | FacetWhat::Steps(_)
             | FacetWhat::Suitable(..)
             | FacetWhat::Quantiles(_) => FacetKind::Ranges,
+            FacetWhat::Grid(_) => FacetKind::Grid,
             FacetWhat::Statistics(_) => FacetKind::Statistics,
         }
     }
@@ -148,7 +154,11 @@ impl FacetWhat {
             FacetWhat::Values(values) => values.limit,
             FacetWhat::Ranges(ranges) => ranges.len(),
             FacetWhat::Suitable(n, _) | FacetWhat::Quantiles(n) => *n,
-            FacetWhat::Intervals(..) | FacetWhat::Statistics(_) | FacetWhat::Steps(_) => 0,
+            FacetWhat::Grid(GridWanted::AutoTiles(n)) => *n,
+            FacetWhat::Intervals(..)
+            | FacetWhat::Statistics(_)
+            | FacetWhat::Steps(_)
+            | FacetWhat::Grid(GridWanted::Grid(_)) => 0,
         }
     }
 
@@ -164,6 +174,8 @@ impl FacetWhat {
             FacetWhat::Steps(width) => Some(format!("by steps of {width}")),
             FacetWhat::Suitable(n, _) => Some(format!("at most {n} ranges that suit")),
             FacetWhat::Quantiles(n) => Some(format!("{n} quantiles")),
+            FacetWhat::Grid(GridWanted::Grid(grid)) => Some(format!("by cells of {grid}")),
+            FacetWhat::Grid(GridWanted::AutoTiles(n)) => Some(format!("at most {n} tiles")),
         }
     }
 }
@@ -448,7 +460,7 @@ impl Facet {
                 FacetWhat::Intervals(_, zone) | FacetWhat::Suitable(_, zone) => {
                     zone.as_ref().map_or(0, |zone| zone.name().len())
                 }
-                FacetWhat::Quantiles(_) => 0,
+                FacetWhat::Quantiles(_) | FacetWhat::Grid(_) => 0,
                 FacetWhat::Steps(width) => width.n_bytes(),
                 FacetWhat::Statistics(options) => size_of_val(&options.percentiles[..]),
             }

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::error::Result;
 use crate::function::ScoreFunction;
+use crate::geo::GridWanted;
 use crate::ids::DocId;
 use crate::json::{Json, Reader};
 use crate::limits::{self, Limits};
@@ -42,7 +43,7 @@ const METHODS: [(&str, FacetMethod); 4] = [
     ("dictionary", FacetMethod::Dictionary),
     ("column", FacetMethod::Column),
 ];
-const FACET_KINDS: &str = "\"values\", \"ranges\", \"intervals\", \"statistics\", \"steps\", \"auto_ranges\" or \"quantiles\"";
+const FACET_KINDS: &str = "\"values\", \"ranges\", \"intervals\", \"statistics\", \"steps\", \"auto_ranges\", \"quantiles\" or \"grid\"";
 
 impl SearchRequest<'_> {
     /// Returns the request as JSON, an object on one line. It has the query in the query language, with vectors beside it, and the
@@ -418,6 +419,7 @@ impl Facet {
                     zoned(json, zone);
                 }
                 FacetWhat::Quantiles(n) => json.field("quantiles").number(n),
+                FacetWhat::Grid(grid) => json.field("grid").string(&grid.to_string()),
             }
             if !self.within.facets.is_empty() {
                 json.field("facets").array(&self.within.facets, |json, it| it.write_json(json));
@@ -463,6 +465,11 @@ impl Facet {
                 "steps" => FacetWhat::Steps(Value::read_json(reader)?),
                 "auto_ranges" => FacetWhat::Suitable(reader.whole()?, None),
                 "quantiles" => FacetWhat::Quantiles(reader.whole()?),
+                "grid" => {
+                    let read = |text: &str| GridWanted::read(text).ok();
+                    let expected = "\"tile=ZOOM\", \"tile=auto:N\" or \"geohash=LENGTH\"";
+                    FacetWhat::Grid(reader.parsed(expected, read)?)
+                }
                 _ => return unknown(reader, name, FACET_KINDS),
             };
             what = Some(read);

@@ -7,6 +7,7 @@ mod facet;
 mod fusion;
 mod fusion_json;
 mod json;
+mod places;
 mod ranges;
 mod selection;
 mod value_options;

@@ -117,6 +117,7 @@ mod tests {
                     format!("values of {} terms", plan.sizes.n_terms)
                 }
                 FacetOperator::Facet(FacetStrategy::Ranges(_)) => "ranges by column".to_owned(),
+                FacetOperator::Facet(FacetStrategy::Grid(plan)) => plan.strategy.name().to_owned(),
                 FacetOperator::Statistics(StatisticsStrategy::BlockBounds, _) => "by bounds".into(),
                 FacetOperator::Statistics(StatisticsStrategy::Dictionary, _) => "by terms".into(),
                 FacetOperator::TopHits(n, strategy) => format!("{n} best: {}", strategy.name()),

@@ -5,6 +5,7 @@ use crate::budget::Budget;
 use crate::document::Document;
 use crate::error::{ErrorKind, Result};
 use crate::function::{Decay, FieldValue, Function, Modifier, ScoreFunction};
+use crate::geo::GeoGrid;
 use crate::ids::DocId;
 use crate::limits::{self, Limits};
 use crate::plan::FacetMethod;
@@ -107,6 +108,10 @@ fn every<'s>(searcher: &'s Searcher, query: &'s Query) -> Vec<SearchBuilder<'s>>
             .with_facet(Facet::histogram("price", "0.5"))
             .with_facet(Facet::auto_ranges("price", 5))
             .with_facet(Facet::quantiles("price", 4)),
+        new()
+            .with_facet(Facet::grid("at", GeoGrid::Tile { zoom: 8 }).top_hits(1))
+            .with_facet(Facet::grid("at", GeoGrid::Geohash { len: 12 }))
+            .with_facet(Facet::auto_tiles("at", 200).with_facet(brands())),
     ]
 }
 

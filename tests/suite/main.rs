@@ -54,6 +54,7 @@ mod oracle;
 mod orders;
 mod paths;
 mod phrases;
+mod place_facets;
 mod places;
 mod plans;
 mod points;

@@ -7,8 +7,8 @@ use crate::explain::{
 };
 use crate::plan::forced::{Forced, Measured};
 use crate::plan::{
-    Adaptive, FacetMethod, FacetNode, FacetOrder, FacetPlan, RangesPlan, RangesStrategy,
-    SpreadPlan, SpreadStrategy, StatisticsStrategy, TopHitsStrategy,
+    Adaptive, FacetMethod, FacetNode, FacetOrder, FacetPlan, GridPlan, GridStrategy, RangesPlan,
+    RangesStrategy, SpreadPlan, SpreadStrategy, StatisticsStrategy, TopHitsStrategy,
 };
 use crate::plural::counted;
 
@@ -66,6 +66,7 @@ impl FacetAt<'_> {
         if let Some((around, field)) = self.around {
             let reason = match around.values() {
                 Some(_) => "posting lists of its values, intersected with what matches",
+                None if around.grid().is_some() => "one pass over the points parts what matches",
                 None => "one pass over its column parts what matches",
             };
             let rule = format!("look into each bucket of {field}");
@@ -158,6 +159,35 @@ impl FacetAt<'_> {
             (true, _) => decision.instead_of(column, column_ns),
             (false, true) => decision.instead_of(sums, sums_ns),
             (false, false) => decision,
+        });
+    }
+
+    /// Way to count cells, as planned, or in a run as its counts say it was taken.
+    pub(super) fn grid(&self, plan: &GridPlan, node: &mut ExplainNode) {
+        self.begin(None, node);
+        let by_pages = match self.run.and_then(|run| run.profile.counts.geo) {
+            Some(geo) if geo.boxes_tested > 0 => geo.pages_inside + geo.pages_border > 0,
+            _ => plan.strategy == GridStrategy::Pages,
+        };
+        let (own, other, rule, reason) = match by_pages {
+            true => (
+                GridStrategy::Pages,
+                GridStrategy::Points,
+                "count pages of points",
+                "everything matches, so that pages inside one cell are counted unread",
+            ),
+            false => (
+                GridStrategy::Points,
+                GridStrategy::Pages,
+                "look at the points of each match",
+                "boxes of 1,024 documents in one cell are counted unread",
+            ),
+        };
+        node.algorithm = own.name().into();
+        let decision = Decision::accepted(rule, reason).costing(self.cost_ns());
+        node.decisions.push(match plan.alternative_ns {
+            Some(ns) => decision.instead_of(other.name(), Some(whole_ns(ns))),
+            None => decision,
         });
     }
 

@@ -16,6 +16,7 @@ mod kept_values;
 mod llms;
 mod measure;
 mod neighbors;
+mod place_facets;
 mod plans;
 mod points;
 mod printed;

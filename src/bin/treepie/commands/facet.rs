@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 use treepie::facet::{Bucket, FacetCounts, FacetKind, FacetOrder, FacetRange, ValueFacet};
+use treepie::geo::{GeoArea, GeoCell, GeoPoint};
+use treepie::query::Query;
 use treepie::value::Interval;
 use treepie::{Facet, Hit};
 
@@ -16,12 +18,14 @@ use crate::{
     terminal,
 };
 
+/// Beginnings of grids.
+const GRIDS: [&str; 2] = ["tile=", "geohash="];
 /// Columns of the bar beside a value, if there is room for as many, and between them.
 const BAR_MAX: usize = 24;
 const BAR_MIN: usize = 8;
 const BAR_GAP: usize = 2;
 
-/// `brand`, `brand:20`, `brand:20,by=value`, `price:..10,10..50`, `since:month`, `since:day,zone=+02:00`, `brand/color:3`: the
+/// `brand`, `brand:20`, `brand:20,by=value`, `price:..10,10..50`, `since:month`, `since:day,zone=+02:00`, `location:tile=8`, `brand/color:3`: the
 /// facet, and the fields that it lies within with its own. A name with `:` or `/` in it stands between backquotes.
 pub(crate) fn read(typed: &str) -> Outcome<(Vec<&str>, Facet)> {
     let (path, rest) = path_and_rest(typed);
@@ -35,6 +39,8 @@ pub(crate) fn read(typed: &str) -> Outcome<(Vec<&str>, Facet)> {
         Facet::quantiles(field, n_ranges(field, "quantiles=N, how many ranges", n)?)
     } else if let Some((interval, zone)) = interval_of_zone(rest) {
         Facet::date_histogram_in(field, interval, zone.parse()?)
+    } else if GRIDS.iter().any(|grid| rest.starts_with(grid)) {
+        Facet::parse_grid(field, rest)?
     } else if rest.contains('=') {
         values_facet(field, rest)?.into()
     } else if rest.contains("..") {
@@ -44,7 +50,7 @@ pub(crate) fn read(typed: &str) -> Outcome<(Vec<&str>, Facet)> {
     } else {
         let wrong = usage("reading --facet")
             .expected(
-                "FIELD, FIELD:N, FIELD:N,OPTION=…, FIELD:FROM..TO,…, FIELD:step=N, FIELD:auto=N, FIELD:quantiles=N or FIELD:INTERVAL (year, quarter, month, week, day, hour, minute); a FIELD with : or / in its name between backquotes",
+                "FIELD, FIELD:N, FIELD:N,OPTION=…, FIELD:FROM..TO,…, FIELD:step=N, FIELD:auto=N, FIELD:quantiles=N, FIELD:tile=ZOOM, FIELD:tile=auto:N, FIELD:geohash=LENGTH or FIELD:INTERVAL (year, quarter, month, week, day, hour, minute); a FIELD with : or / in its name between backquotes",
             )
             .found(format!("'{typed}'"));
         Facet::values(field).limit(args::whole_number(rest).map_err(|_| wrong)?).into()
@@ -173,6 +179,12 @@ fn to_json(facet: &FacetCounts, hit: &impl Fn(&Hit) -> Value) -> Value {
             FacetKind::Terms => {
                 json!({ "value": value_to_json(&bucket.value), "count": bucket.count })
             }
+            FacetKind::Grid => json!({
+                "value": value_to_json(&bucket.value),
+                "box": bucket.cell.map(|cell| box_to_json(cell.corners())),
+                "select": bucket.cell.map(|cell| select(facet, cell)),
+                "count": bucket.count,
+            }),
             _ => json!({
                 "from": bucket.from.as_ref().map(|end| end_to_json(facet, end)),
                 "to": bucket.to.as_ref().map(|end| end_to_json(facet, end)),
@@ -189,12 +201,30 @@ fn to_json(facet: &FacetCounts, hit: &impl Fn(&Hit) -> Value) -> Value {
         "missing": facet.missing,
         "exact": facet.exact,
     });
+    if let (Some(grid), Some(object)) = (facet.grid, object.as_object_mut()) {
+        object.insert("grid".into(), grid.to_string().into());
+    }
     if let (Some(bucket), Some(object)) = (&facet.missing_bucket, object.as_object_mut()) {
         let mut of_missing = json!({ "count": bucket.count });
         add_within(&mut of_missing, bucket, hit);
         object.insert("missing_bucket".into(), of_missing);
     }
     object
+}
+
+/// Query for the documents of a cell.
+pub(super) fn select(facet: &FacetCounts, cell: GeoCell) -> String {
+    Query::within_area(&facet.field, GeoArea::Cell(cell)).to_string()
+}
+
+/// Sides of a box in degrees, by the corners in the south-west and the north-east.
+pub(super) fn box_to_json((south_west, north_east): (GeoPoint, GeoPoint)) -> Value {
+    json!({
+        "south": south_west.lat(),
+        "west": south_west.lon(),
+        "north": north_east.lat(),
+        "east": north_east.lon(),
+    })
 }
 
 /// Adds what was asked for within a bucket.
@@ -270,7 +300,7 @@ fn add_rows(
         {
             let value = match facet.kind {
                 _ if is_missing => Value::Null,
-                FacetKind::Terms => value_to_json(&bucket.value),
+                FacetKind::Terms | FacetKind::Grid => value_to_json(&bucket.value),
                 _ => range_label(facet, bucket).into(),
             };
             let mut row = vec![json!(path)];
@@ -279,7 +309,7 @@ fn add_rows(
             table.row(row)?;
             if let Some(within) = within {
                 let shown = match facet.kind {
-                    FacetKind::Terms => bucket.value.to_text(),
+                    FacetKind::Terms | FacetKind::Grid => bucket.value.to_text(),
                     _ => range_label(facet, bucket).into(),
                 };
                 // Written like a path, with a backslash before what else would end a part.
@@ -361,7 +391,7 @@ fn print_at(
 /// Text of a bucket, on one line.
 fn shown(facet: &FacetCounts, bucket: &Bucket) -> String {
     let value = match facet.kind {
-        FacetKind::Terms => bucket.value.to_text(),
+        FacetKind::Terms | FacetKind::Grid => bucket.value.to_text(),
         _ => without_midnights(range_label(facet, bucket)).into(),
     };
     terminal::printable(&value).into_owned()
@@ -402,6 +432,7 @@ fn print_within(
 mod tests {
     use super::*;
     use crate::failure::Failure;
+    use treepie::geo::GeoGrid;
 
     #[test]
     fn facets_of_one_field_have_names_of_their_own() {
@@ -459,6 +490,9 @@ mod tests {
             Facet::values("price").limit(3).minimum(0).between(between).into()
         });
         is("price:auto=5", Facet::auto_ranges("price", 5));
+        is("at:tile=8", Facet::grid("at", GeoGrid::Tile { zoom: 8 }));
+        is("at:tile=auto:200", Facet::auto_tiles("at", 200));
+        is("at:geohash=5", Facet::grid("at", GeoGrid::Geohash { len: 5 }));
         is("price:quantiles=4", Facet::quantiles("price", 4));
         is("price:step=0.5", Facet::histogram("price", "0.5"));
         is("date:month", Facet::date_histogram("date", Interval::Month));
@@ -487,6 +521,9 @@ mod tests {
             ("brand:by=value,by=count", "expected each option once"),
             ("brand:prefix=", "expected a text behind =, found 'prefix='"),
             ("brand:=5", "expected a name before =, found '=5'"),
+            ("at:tile=25", "reading a grid of 'at': expected a zoom from 0 to 24"),
+            ("at:tile=auto:x", "tile=auto:N, N tiles from 1 to 65536, found 'tile=auto:x'"),
+            ("at:geohash=0", "from 1 to 12 characters of a geohash, found 'geohash=0'"),
             ("brand:prefix=a,b", r"a comma within a text or a pattern is written \,"),
         ] {
             let Err(Failure::Error(error)) = read(typed) else { panic!("{typed}") };

@@ -261,7 +261,8 @@ pub(crate) struct PlanArgs {
     /// by=value:desc for another order, min=N for those that many documents have (0: also of none), from=VALUE and
     /// to=VALUE for numbers and dates, and prefix=TEXT, contains=TEXT (in whatever case) and regex=PATTERN:
     /// brand:10,by=value,prefix=a; of paths what is right below one: place:under=home/kitchen, and the uppermost:
-    /// place:under=. A facet in each bucket of another names that before it: brand/color:3
+    /// place:under=. Of points the cells of a grid that they are in: location:tile=8, tiles of maps of this zoom,
+    /// location:tile=auto:200, the smallest tiles of which at most so many have any, and location:geohash=5. A facet in each bucket of another names that before it: brand/color:3
     #[arg(help_heading = "Count")]
     #[arg(long = "facet", value_name = "FIELD[:WHAT]")]
     facets: Vec<String>,
