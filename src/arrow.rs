@@ -64,7 +64,7 @@ use arrow_array::builder::{
     Float64Builder, Int64Builder, LargeStringBuilder, ListBuilder, TimestampMicrosecondBuilder,
     UInt64Builder, make_builder,
 };
-use arrow_array::{ArrayRef, Float32Array, StringArray, UInt64Array};
+use arrow_array::{ArrayRef, Float32Array, UInt64Array};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, Schema as ArrowSchema, TimeUnit};
 use std::collections::HashMap;
@@ -179,10 +179,11 @@ pub fn facet(schema: &Schema, counts: &FacetCounts) -> Result<RecordBatch> {
             .expected("a field of the schema")
             .found(format!("'{}'", counts.field)));
     };
-    let kind = field.kind;
+    // Cells have names, and rings distances with their units.
+    let kind = if field.kind.is_point() { FieldKind::Keyword } else { field.kind };
     let buckets = || counts.buckets.iter();
     let mut columns = match counts.kind {
-        FacetKind::Terms => {
+        FacetKind::Terms | FacetKind::Grid => {
             let values = one_each(kind, buckets().map(|bucket| Some(&bucket.value)))?;
             vec![(ArrowField::new("value", type_of(kind), true), values)]
         }
@@ -197,11 +198,6 @@ pub fn facet(schema: &Schema, counts: &FacetCounts) -> Result<RecordBatch> {
             let (from, to) = (from?, to?);
             let column = |name: &str| ArrowField::new(name, type_of(kind), true);
             vec![(column("from"), from), (column("to"), to)]
-        }
-        FacetKind::Grid => {
-            let names: StringArray = buckets().map(|bucket| bucket.value.as_str()).collect();
-            let column = ArrowField::new("value", DataType::Utf8, true);
-            vec![(column, Arc::new(names) as ArrayRef)]
         }
         FacetKind::Statistics => {
             let expected = refused().expected("a facet that has buckets");

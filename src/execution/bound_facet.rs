@@ -9,7 +9,7 @@ use crate::plan::{
     FacetMethod, FacetOf, FacetWanted, SegmentPlan, SpreadOf, TopHitsStrategy, ValuesWanted,
 };
 use crate::request::{
-    AddressRanges, Facet, FacetWhat, RANGES_MAX, Ranges, calendar, n_intervals, steps_of,
+    AddressRanges, Facet, FacetWhat, RANGES_MAX, Ranges, Rings, calendar, n_intervals, steps_of,
 };
 use crate::schema::{Field, FieldKind};
 use crate::value::{Calendar, Zone};
@@ -43,6 +43,7 @@ pub(crate) enum BoundWhat {
     Suitable(usize, Option<Zone>),
     Quantiles(usize),
     Grid(GridWanted),
+    Rings(Rings),
     Statistics { distinct: bool, percentiles: Vec<f64>, has_column: bool },
 }
 
@@ -59,6 +60,7 @@ impl BoundFacet {
             }
             BoundWhat::Quantiles(_) => (FacetOf::Quantiles, None),
             BoundWhat::Grid(grid) => (FacetOf::Grid(*grid), None),
+            BoundWhat::Rings(_) => (FacetOf::Rings, None),
             _ => (FacetOf::Ranges, None),
         };
         FacetWanted {
@@ -121,18 +123,19 @@ impl BoundWhat {
             FacetWhat::Suitable(..) => "counting by ranges that suit",
             FacetWhat::Quantiles(_) => "counting by quantiles",
             FacetWhat::Grid(_) => "counting by the cells of a grid",
+            FacetWhat::Rings(..) => "counting by rings",
         };
         let wrong = |expected: &str| {
             Err(Error::new(ErrorKind::Usage, counting)
                 .expected(expected.to_owned())
                 .found(format!("the {} field '{}'", kind.name(), facet.field)))
         };
-        let is_of_points = matches!(facet.what, FacetWhat::Grid(_));
+        let is_of_points = matches!(facet.what, FacetWhat::Grid(_) | FacetWhat::Rings(..));
         if is_of_points != kind.is_point() {
             return wrong(match is_of_points {
                 true => "a field of points",
                 false => {
-                    "a field with values that can be alike; points are counted by tile=ZOOM or geohash=LENGTH"
+                    "a field with values that can be alike; points are counted by tile=ZOOM, geohash=LENGTH or near=POINT,RING"
                 }
             });
         }
@@ -142,6 +145,9 @@ impl BoundWhat {
         Ok(match &facet.what {
             FacetWhat::Grid(grid) => {
                 BoundWhat::Grid(grid.checked().map_err(|wrong| wrong.into_usage(counting))?)
+            }
+            FacetWhat::Rings(near, ranges) => {
+                BoundWhat::Rings(Rings::of(of_schema, *near, ranges)?)
             }
             FacetWhat::Values(options) => {
                 if options.method == Some(FacetMethod::Column) && !of_schema.column {

@@ -53,6 +53,7 @@ impl BucketCollector<'_, '_> {
                 Buckets::Codes(ranges) => facet::in_ranges(of, ranges)?,
                 Buckets::Addresses(ranges) => facet::in_address_ranges(of, ranges)?,
                 Buckets::Cells(cells) => facet::in_cells(of, cells)?,
+                Buckets::Rings(near, rings) => facet::in_rings(of, *near, rings)?,
                 Buckets::Terms(_) => vec![],
             };
             parts.push((left_out, of, of_ranges.into_iter()));
@@ -67,13 +68,14 @@ impl BucketCollector<'_, '_> {
                 for (left_out, of, of_ranges) in &mut parts {
                     let matches = match buckets {
                         _ if nth == n_buckets => facet::without_value(*of)?,
-                        Buckets::Codes(_) | Buckets::Addresses(_) | Buckets::Cells(_) => {
-                            of_ranges.next().unwrap_or_default()
-                        }
                         Buckets::Terms(terms) => {
                             let term = terms.get(nth).map_or(&[][..], |term| term);
                             facet::with_term(*of, term, look_ups)?
                         }
+                        Buckets::Codes(_)
+                        | Buckets::Addresses(_)
+                        | Buckets::Cells(_)
+                        | Buckets::Rings(..) => of_ranges.next().unwrap_or_default(),
                     };
                     of_bucket.add(left_out.to_vec(), matches);
                 }

@@ -1,7 +1,7 @@
 //! A facet that was counted.
 
 use crate::facet::{AddressRange, CellCounts, ColumnCounts, FacetActual, FacetProfile};
-use crate::geo::{GeoCell, GeoCounts, GeoGrid};
+use crate::geo::{GeoCell, GeoCounts, GeoGrid, GeoPoint};
 use crate::hits::{Bucket, FacetCounts};
 use crate::request::{FacetKind, FacetRange};
 use crate::schema::Field;
@@ -24,6 +24,8 @@ pub(super) enum Buckets {
     Addresses(Vec<AddressRange>),
     /// A point in a cell.
     Cells(Vec<GeoCell>),
+    /// A point whose distance from this one has a code in a range.
+    Rings(GeoPoint, Vec<Range<u128>>),
 }
 
 impl CountedFacet {

@@ -3,7 +3,7 @@
 use super::SearchContext;
 use super::bound_facet::{BoundFacet, BoundWhat, ExcludedFilters, excluded_filters};
 use super::buckets::BucketCollector;
-use super::counted::{Buckets, CountedFacet, by_column};
+use super::counted::{Buckets, CountedFacet, by_column, by_points};
 use super::filter_scope::FilterScope;
 use super::outcome::Outcome;
 use super::profile::FacetRun;
@@ -14,7 +14,7 @@ use crate::geo::{GeoCounts, GridWanted};
 use crate::hits::{Bucket, FacetCounts, FieldStatistics};
 use crate::matching::Execution;
 use crate::plan::{FacetNode, FacetOperator, RangesCosts, RangesPlan};
-use crate::request::{AddressRanges, BEHIND, FacetKind, FacetRange, Ranges, Suitable};
+use crate::request::{AddressRanges, BEHIND, FacetKind, FacetRange, Ranges, Rings, Suitable};
 use crate::schema::{Field, FieldKind};
 use crate::value::{self, Calendar, Timestamp, Value};
 use std::time::Instant;
@@ -144,6 +144,16 @@ impl SearchContext<'_, '_> {
                 let mut counts = facet::count_cells(of, grid, &plan.pages)?;
                 counts.work += work;
                 Ok(CountedFacet::cells(of_schema, grid, counts))
+            }
+            BoundWhat::Rings(Rings { near, codes, shown }) => {
+                let found = facet::count_rings(of, *near, codes)?;
+                let (rings, of_rings) =
+                    (shown.iter().cloned().zip(found.counts), Buckets::Rings(*near, codes.clone()));
+                let outside = (found.other, found.missing);
+                let none = ColumnCounts::default();
+                let counted =
+                    CountedFacet::ranges(of_schema, rings.collect(), of_rings, outside, none);
+                Ok(CountedFacet { profile: by_points(found.work), ..counted })
             }
             BoundWhat::Quantiles(n) => {
                 let RangesPlan { cut: Some(cut), costs, .. } = plan()? else {

@@ -40,7 +40,7 @@ impl FacetRun {
             FacetOperator::Facet(FacetStrategy::Values(_)) | FacetOperator::TopHits(..) => {
                 FacetActual::default()
             }
-            FacetOperator::Facet(FacetStrategy::Grid(_)) => {
+            FacetOperator::Facet(FacetStrategy::Grid(_) | FacetStrategy::Rings) => {
                 FacetActual::of_points(GeoCounts::default())
             }
             _ => FacetActual::of_column(ColumnCounts::default()),

@@ -231,6 +231,7 @@ impl Explaining<'_, '_> {
                 FacetOperator::Facet(FacetStrategy::Values(plan)) => at.values(plan, node),
                 FacetOperator::Facet(FacetStrategy::Ranges(plan)) => at.ranges(plan, node),
                 FacetOperator::Facet(FacetStrategy::Grid(plan)) => at.grid(plan, node),
+                FacetOperator::Facet(FacetStrategy::Rings) => at.rings(node),
                 FacetOperator::Statistics(strategy, spread) => {
                     at.statistics(*strategy, spread.as_ref(), node);
                 }

@@ -69,20 +69,21 @@ impl Cut {
     }
 }
 
-struct RangeCounting {
-    cut: Cut,
+/// Counts of documents by range.
+pub(super) struct RangeCounting {
+    pub(super) cut: Cut,
     /// Documents with many values, by range, and those of them that are in any.
     of_many: Vec<u64>,
     n_many_inside: u64,
 }
 
 impl RangeCounting {
-    fn new(ranges: &[Range<u128>]) -> Self {
+    pub(super) fn new(ranges: &[Range<u128>]) -> Self {
         RangeCounting { cut: Cut::of(ranges), of_many: vec![0; ranges.len()], n_many_inside: 0 }
     }
 
     /// Counts a document with values behind so many ends, ascending.
-    fn add_many(&mut self, n_ends: &[usize]) -> Result<()> {
+    pub(super) fn add_many(&mut self, n_ends: &[usize]) -> Result<()> {
         let mut is_inside = false;
         for (range, count) in self.cut.ranges.iter().zip(&mut self.of_many) {
             let has = n_ends.iter().any(|n_ends| *n_ends > range.start && *n_ends <= range.end);
@@ -94,7 +95,7 @@ impl RangeCounting {
     }
 
     /// Given the documents with one value, by the number of ends up to it.
-    fn finish(self, by_ends: &[u64], scan: Scan, n_matches: u64) -> MetCounts<u64> {
+    pub(super) fn finish(self, by_ends: &[u64], scan: Scan, n_matches: u64) -> MetCounts<u64> {
         let of_single = |range: &Range<usize>| -> u64 {
             by_ends.iter().take(range.end + 1).skip(range.start + 1).sum()
         };

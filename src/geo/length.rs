@@ -108,7 +108,7 @@ impl Distance {
         self.number * self.unit.metres()
     }
 
-    pub(super) fn read(text: &str) -> Result<Self, NoGeo> {
+    pub(crate) fn read(text: &str) -> Result<Self, NoGeo> {
         let text = text.trim();
         let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
         let end = text.find(|c| !is_of_number(c)).unwrap_or(text.len());

@@ -47,6 +47,8 @@ pub(crate) enum FacetOf {
     Quantiles,
     /// Cells of a grid, of a field of points.
     Grid(GridWanted),
+    /// Distances from a point, of a field of points.
+    Rings,
     /// All values together, of a field with a column or without.
     Statistics {
         has_column: bool,
@@ -80,6 +82,8 @@ pub(crate) enum FacetStrategy {
     /// Ranges of the codes of a column, which are cut first where they are to have as many values each.
     Ranges(RangesPlan),
     Grid(GridPlan),
+    /// Distances of the points of each match.
+    Rings,
 }
 
 /// Ways to look at the values of a field.
@@ -132,7 +136,9 @@ impl FacetNode {
         match &self.operator {
             FacetOperator::Facet(FacetStrategy::Ranges(plan)) => plan.cut.as_ref(),
             FacetOperator::Statistics(_, spread) => spread.as_ref(),
-            FacetOperator::Facet(FacetStrategy::Values(_) | FacetStrategy::Grid(_))
+            FacetOperator::Facet(
+                FacetStrategy::Values(_) | FacetStrategy::Grid(_) | FacetStrategy::Rings,
+            )
             | FacetOperator::TopHits(..) => None,
         }
     }
@@ -149,6 +155,15 @@ impl FacetNode {
             FacetOperator::Facet(FacetStrategy::Ranges(plan)) => Some(plan),
             _ => None,
         }
+    }
+
+    /// Whether its buckets are of points.
+    pub(crate) fn counts_points(&self) -> bool {
+        let strategy = match &self.operator {
+            FacetOperator::Facet(strategy) => strategy,
+            _ => return false,
+        };
+        matches!(strategy, FacetStrategy::Grid(_) | FacetStrategy::Rings)
     }
 
     fn new(
@@ -181,6 +196,7 @@ impl FacetNode {
                 let plan = GridPlan::new(segments, field, *grid, &matches, costs)?;
                 FacetOperator::Facet(FacetStrategy::Grid(plan))
             }
+            FacetOf::Rings => FacetOperator::Facet(FacetStrategy::Rings),
             FacetOf::Quantiles => {
                 let cut = Some(spread(SpreadOf::EqualParts)?);
                 FacetOperator::Facet(FacetStrategy::Ranges(RangesPlan::new(cut, costs)))
@@ -230,6 +246,11 @@ impl FacetNode {
                     GridStrategy::Pages => plan.pages_ns.unwrap_or(by_points),
                     GridStrategy::Points => by_points,
                 });
+                sizes
+            }
+            FacetOperator::Facet(FacetStrategy::Rings) => {
+                let sizes = FacetSizes::of_points(segments, self.field)?;
+                details.cost_ns = in_all(points_ns(&sizes, costs, around.documents));
                 sizes
             }
             operator @ (FacetOperator::Facet(_) | FacetOperator::Statistics(..)) => {

@@ -3,8 +3,9 @@
 use super::ranges::{FacetRange, calendar, not_an_end};
 use super::value_options::ValueOptions;
 use crate::error::{Error, ErrorKind, Result};
-use crate::geo::GridWanted;
+use crate::geo::{GeoPoint, GridWanted};
 use crate::named::named;
+use crate::plural::number_of;
 use crate::schema::{FieldKind, Schema};
 use crate::value::{Dates, Interval, Value, Zone};
 
@@ -111,6 +112,8 @@ pub(crate) enum FacetWhat {
     Quantiles(usize),
     /// Cells of a grid.
     Grid(GridWanted),
+    /// Ranges of distances from a point.
+    Rings(GeoPoint, Vec<FacetRange>),
 }
 
 /// Kind of the buckets of a facet.
@@ -120,7 +123,7 @@ pub enum FacetKind {
     /// Values, the most frequent ones.
     #[default]
     Terms,
-    /// Ranges of values: given ones, steps, intervals of the calendar, or quantiles.
+    /// Ranges of values: given ones, steps, intervals of the calendar, or quantiles; of points rings of distances.
     Ranges,
     /// Cells of a grid on the globe.
     Grid,
@@ -142,7 +145,8 @@ impl FacetWhat {
             | FacetWhat::Intervals(..)
             | FacetWhat::Steps(_)
             | FacetWhat::Suitable(..)
-            | FacetWhat::Quantiles(_) => FacetKind::Ranges,
+            | FacetWhat::Quantiles(_)
+            | FacetWhat::Rings(..) => FacetKind::Ranges,
             FacetWhat::Grid(_) => FacetKind::Grid,
             FacetWhat::Statistics(_) => FacetKind::Statistics,
         }
@@ -152,7 +156,7 @@ impl FacetWhat {
     pub(crate) fn n_ranges(&self) -> usize {
         match self {
             FacetWhat::Values(values) => values.limit,
-            FacetWhat::Ranges(ranges) => ranges.len(),
+            FacetWhat::Ranges(ranges) | FacetWhat::Rings(_, ranges) => ranges.len(),
             FacetWhat::Suitable(n, _) | FacetWhat::Quantiles(n) => *n,
             FacetWhat::Grid(GridWanted::AutoTiles(n)) => *n,
             FacetWhat::Intervals(..)
@@ -174,6 +178,9 @@ impl FacetWhat {
             FacetWhat::Steps(width) => Some(format!("by steps of {width}")),
             FacetWhat::Suitable(n, _) => Some(format!("at most {n} ranges that suit")),
             FacetWhat::Quantiles(n) => Some(format!("{n} quantiles")),
+            FacetWhat::Rings(near, rings) => {
+                Some(format!("{} about {near}", number_of(rings.len() as u64, "ring")))
+            }
             FacetWhat::Grid(GridWanted::Grid(grid)) => Some(format!("by cells of {grid}")),
             FacetWhat::Grid(GridWanted::AutoTiles(n)) => Some(format!("at most {n} tiles")),
         }
@@ -455,7 +462,9 @@ impl Facet {
         self.field.len()
             + self.within.n_bytes()
             + match &self.what {
-                FacetWhat::Ranges(ranges) => ranges.iter().map(of_range).sum(),
+                FacetWhat::Ranges(ranges) | FacetWhat::Rings(_, ranges) => {
+                    ranges.iter().map(of_range).sum()
+                }
                 FacetWhat::Values(options) => options.n_bytes(),
                 FacetWhat::Intervals(_, zone) | FacetWhat::Suitable(_, zone) => {
                     zone.as_ref().map_or(0, |zone| zone.name().len())

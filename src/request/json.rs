@@ -9,7 +9,7 @@ use super::{
 };
 use crate::error::Result;
 use crate::function::ScoreFunction;
-use crate::geo::GridWanted;
+use crate::geo::{GeoPoint, GridWanted};
 use crate::ids::DocId;
 use crate::json::{Json, Reader};
 use crate::limits::{self, Limits};
@@ -43,7 +43,7 @@ const METHODS: [(&str, FacetMethod); 4] = [
     ("dictionary", FacetMethod::Dictionary),
     ("column", FacetMethod::Column),
 ];
-const FACET_KINDS: &str = "\"values\", \"ranges\", \"intervals\", \"statistics\", \"steps\", \"auto_ranges\", \"quantiles\" or \"grid\"";
+const FACET_KINDS: &str = "\"values\", \"ranges\", \"intervals\", \"statistics\", \"steps\", \"auto_ranges\", \"quantiles\", \"grid\" or \"rings\"";
 
 impl SearchRequest<'_> {
     /// Returns the request as JSON, an object on one line. It has the query in the query language, with vectors beside it, and the
@@ -420,6 +420,10 @@ impl Facet {
                 }
                 FacetWhat::Quantiles(n) => json.field("quantiles").number(n),
                 FacetWhat::Grid(grid) => json.field("grid").string(&grid.to_string()),
+                FacetWhat::Rings(near, rings) => json.field("rings").object(|json| {
+                    json.field("near").string(&near.to_string());
+                    json.field("ranges").array(rings, |json, range| range.write_json(json));
+                }),
             }
             if !self.within.facets.is_empty() {
                 json.field("facets").array(&self.within.facets, |json, it| it.write_json(json));
@@ -470,6 +474,7 @@ impl Facet {
                     let expected = "\"tile=ZOOM\", \"tile=auto:N\" or \"geohash=LENGTH\"";
                     FacetWhat::Grid(reader.parsed(expected, read)?)
                 }
+                "rings" => read_rings(reader)?,
                 _ => return unknown(reader, name, FACET_KINDS),
             };
             what = Some(read);
@@ -486,6 +491,23 @@ impl Facet {
         facet.what = what;
         Ok(facet)
     }
+}
+
+fn read_rings(reader: &mut Reader<'_>) -> Result<FacetWhat> {
+    let (mut point, mut ranges) = (None, vec![]);
+    reader.object(&["near", "ranges"], |reader, name| {
+        match name {
+            "near" => {
+                let read = |text: &str| text.parse::<GeoPoint>().ok();
+                point = Some(reader.parsed("a point as \"48.8566,2.3522\"", read)?);
+            }
+            "ranges" => ranges = reader.array(FacetRange::read_json)?,
+            _ => return unknown(reader, name, "\"near\" or \"ranges\""),
+        }
+        Ok(true)
+    })?;
+    let near = point.ok_or_else(|| reader.error("\"near\"", "none"))?;
+    Ok(FacetWhat::Rings(near, ranges))
 }
 
 impl StatisticsOptions {

@@ -9,6 +9,7 @@ mod fusion_json;
 mod json;
 mod places;
 mod ranges;
+mod rings;
 mod selection;
 mod value_options;
 mod values;
@@ -28,6 +29,7 @@ pub(crate) use ranges::{
     AddressRanges, BEHIND, RANGES_MAX, Ranges, Suitable, calendar, n_intervals, steps_of,
     write_ends,
 };
+pub(crate) use rings::Rings;
 pub(crate) use selection::Selection;
 pub use values::ValueFacet;
 

@@ -1,7 +1,8 @@
 //! Facets of fields of points.
 
 use super::facet::{Facet, FacetWhat};
-use crate::geo::{GeoGrid, GridWanted};
+use super::ranges::FacetRange;
+use crate::geo::{GeoGrid, GeoPoint, GridWanted};
 
 impl Facet {
     /// Counts the matching documents with a point in each cell of a grid.
@@ -67,6 +68,43 @@ impl Facet {
     /// ```
     pub fn auto_tiles(field: impl Into<String>, n: usize) -> Self {
         Facet::of(field, FacetWhat::Grid(GridWanted::AutoTiles(n)))
+    }
+
+    /// Counts the matching documents with a point in each of these rings: ranges of distances from `near`.
+    ///
+    /// Ends are distances with a unit. A ring is from its first distance on and below the second, as all ranges; without one there is no
+    /// end on that side. A document with many points counts once for each ring that one of them is in; rings may overlap. At most 1,024
+    /// of them.
+    ///
+    /// ```
+    /// use treepie::geo::GeoPoint;
+    /// use treepie::{Document, Facet, Index, Schema};
+    ///
+    /// let index = Index::in_memory(Schema::builder().point("location").build()?);
+    /// let mut writer = index.writer()?;
+    /// for location in ["48.8566,2.3522", "48.8606,2.3376", "49.255,4.154"] {
+    ///     writer.add(Document::new().with("location", location))?;
+    /// }
+    /// writer.commit()?;
+    /// let searcher = index.searcher()?;
+    /// let query = searcher.parse("*")?;
+    /// let rings = Facet::rings("location", GeoPoint::new(48.8566, 2.3522)?, ["..1km".parse()?, "1km..5km".parse()?]);
+    /// let page = searcher.search(&query).with_facet(rings).run()?;
+    /// let counts: Vec<u64> = page.facets[0].buckets.iter().map(|bucket| bucket.count).collect();
+    /// assert_eq!((counts, page.facets[0].other), (vec![1, 1], Some(1)));
+    /// # Ok::<(), treepie::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When it runs: a usage error for a field that has no points, an end that is no distance with its unit, a ring whose second distance
+    /// is less than its first, and for no rings.
+    pub fn rings(
+        field: impl Into<String>,
+        near: GeoPoint,
+        rings: impl IntoIterator<Item = FacetRange>,
+    ) -> Self {
+        Facet::of(field, FacetWhat::Rings(near, rings.into_iter().collect()))
     }
 
     /// Reads the grid of a facet as the tool has it: `tile=8`, `tile=auto:200` or `geohash=5`.

@@ -201,7 +201,7 @@ impl AddressRanges {
     }
 }
 
-fn check_number(ranges: &[FacetRange]) -> Result<()> {
+pub(super) fn check_number(ranges: &[FacetRange]) -> Result<()> {
     if ranges.len() <= RANGES_MAX {
         return Ok(());
     }

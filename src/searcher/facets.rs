@@ -89,7 +89,7 @@ impl Search<'_> {
                 ranges: request.what.ranges(),
                 options: (!words.is_empty()).then(|| words.join(", ")),
                 n_ranges: facet.n_ranges(segments)?.or((limit > 0).then_some(limit as f64)),
-                may_overlap: matches!(request.what, FacetWhat::Ranges(_)),
+                may_overlap: matches!(request.what, FacetWhat::Ranges(_) | FacetWhat::Rings(..)),
                 matches,
                 matching_ns,
                 ..FacetDetails::default()
@@ -117,6 +117,7 @@ mod tests {
                     format!("values of {} terms", plan.sizes.n_terms)
                 }
                 FacetOperator::Facet(FacetStrategy::Ranges(_)) => "ranges by column".to_owned(),
+                FacetOperator::Facet(FacetStrategy::Rings) => "rings by points".to_owned(),
                 FacetOperator::Facet(FacetStrategy::Grid(plan)) => plan.strategy.name().to_owned(),
                 FacetOperator::Statistics(StatisticsStrategy::BlockBounds, _) => "by bounds".into(),
                 FacetOperator::Statistics(StatisticsStrategy::Dictionary, _) => "by terms".into(),

@@ -5,7 +5,7 @@ use crate::budget::Budget;
 use crate::document::Document;
 use crate::error::{ErrorKind, Result};
 use crate::function::{Decay, FieldValue, Function, Modifier, ScoreFunction};
-use crate::geo::GeoGrid;
+use crate::geo::{GeoGrid, GeoPoint};
 use crate::ids::DocId;
 use crate::limits::{self, Limits};
 use crate::plan::FacetMethod;
@@ -48,6 +48,7 @@ fn every<'s>(searcher: &'s Searcher, query: &'s Query) -> Vec<SearchBuilder<'s>>
     let zone = || "+02:00".parse::<Zone>().unwrap();
     let read = new().select("since", ["2024-05-06"]).request().clone();
     let read = read.selected_at(searcher.schema(), &Dates::new().zone(zone())).unwrap();
+    let rings = ["..1.5km", "1km..5mi", "5mi.."].map(|it| it.parse::<FacetRange>().unwrap());
     let spread = Facet::statistics("price").distinct().percentiles([50.0, 99.9]);
     vec![
         new(),
@@ -111,7 +112,8 @@ fn every<'s>(searcher: &'s Searcher, query: &'s Query) -> Vec<SearchBuilder<'s>>
         new()
             .with_facet(Facet::grid("at", GeoGrid::Tile { zoom: 8 }).top_hits(1))
             .with_facet(Facet::grid("at", GeoGrid::Geohash { len: 12 }))
-            .with_facet(Facet::auto_tiles("at", 200).with_facet(brands())),
+            .with_facet(Facet::auto_tiles("at", 200).with_facet(brands()))
+            .with_facet(Facet::rings("at", GeoPoint::new(-1.5, 180.0).unwrap(), rings)),
     ]
 }
 

@@ -1,14 +1,15 @@
-//! Facets of points against a scan of all documents: cells of grids.
+//! Facets of points against a scan of all documents: cells of grids, and rings.
 
+use crate::points::promise;
 use crate::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use treepie::explain::Costs;
-use treepie::facet::{Bucket, FacetKind};
-use treepie::geo::{GeoArea, GeoCell, GeoGrid, GeoPoint};
+use treepie::facet::{Bucket, FacetKind, FacetRange};
+use treepie::geo::{Distance, GeoArea, GeoCell, GeoGrid, GeoPoint};
 use treepie::query::Query;
 use treepie::storage::MemoryStorage;
-use treepie::{Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, Searcher};
+use treepie::{Document, ErrorKind, Facet, Field, FieldKind, Index, Schema, Searcher, Value};
 
 /// A document as it was given.
 struct Place {
@@ -305,4 +306,159 @@ fn what_is_no_grid_of_points_is_refused() {
     let deep = Facet::grid("p", GeoGrid::Tile { zoom: 24 }).with_facet(Facet::values("n"));
     let page = searcher.search(&Query::All).with_facet(deep).run().unwrap();
     assert_eq!(page.facets[0].buckets[0].facets[0].buckets[0].count, 1);
+}
+
+/// Ends of a ring in metres.
+fn ends(range: &FacetRange) -> (Option<f64>, Option<f64>) {
+    let metres = |end: &Option<Value>| {
+        end.as_ref().map(|end| end.to_string().parse::<Distance>().unwrap().metres())
+    };
+    (metres(&range.from), metres(&range.to))
+}
+
+#[test]
+fn rings_are_counted_as_a_scan_does() {
+    let all = places(1_200, 41);
+    let index = index_of(&all, 3, None);
+    let mut random = Random(5);
+    let mut centers: Vec<_> = (0..6).map(|_| random_point(&mut random)).collect();
+    centers.extend(
+        [(90.0, 0.0), (-90.0, 7.0), (0.0, 180.0), (48.8566, 2.3522)]
+            .map(|(lat, lon)| GeoPoint::new(lat, lon).unwrap()),
+    );
+    let check = |searcher: &Searcher, is_live: &dyn Fn(&Place) -> bool| {
+        for (nth, center) in centers.iter().enumerate() {
+            let (text, mark) =
+                [("*", None), ("mark:half", Some("half")), ("mark:rare", Some("rare"))][nth % 3];
+            let field = ["at", "stops"][nth % 2];
+            // Some end where a point is.
+            let exact = all.iter().filter_map(|place| place.at).nth(nth * 7).unwrap();
+            let exact = format!("{:?}m", center.distance(exact));
+            let rings = [
+                "..1km",
+                "1km..5km",
+                "5km..500km",
+                "500km..",
+                "..20016km",
+                "2km..2km",
+                "100mi..3000nmi",
+                "..",
+                "0m..0.5ft",
+            ];
+            let more = [format!("..{exact}"), format!("{exact}..")];
+            let rings = rings.iter().map(|it| (*it).to_owned()).chain(more);
+            let rings: Vec<FacetRange> = rings.map(|it| it.parse().unwrap()).collect();
+            for rings in [&rings[..], &rings[..3]] {
+                let query = searcher.parse(text).unwrap();
+                let facet = Facet::rings(field, *center, rings.iter().cloned());
+                let within = facet.clone().with_facet(Facet::values("mark")).top_hits(1);
+                let page = searcher
+                    .search(&query)
+                    .limit(0)
+                    .with_facet(facet)
+                    .with_facet(within)
+                    .run()
+                    .unwrap();
+                let matching: Vec<_> = all
+                    .iter()
+                    .filter(|it| is_live(it) && mark.is_none_or(|mark| it.mark == mark))
+                    .collect();
+                let is_in = |place: &Place, ring: &FacetRange| {
+                    let (from, to) = ends(ring);
+                    place.points(field).into_iter().any(|point| {
+                        let haversine = promise::haversine(*center, point);
+                        from.is_none_or(|from| haversine >= promise::limit(from))
+                            && to.is_none_or(|to| haversine < promise::limit(to))
+                    })
+                };
+                let facet = &page.facets[0];
+                assert_eq!(facet.kind, FacetKind::Ranges);
+                for ((ring, bucket), parted) in
+                    rings.iter().zip(&facet.buckets).zip(&page.facets[1].buckets)
+                {
+                    let expected: Vec<_> = matching.iter().filter(|it| is_in(it, ring)).collect();
+                    assert_eq!(
+                        bucket.count,
+                        expected.len() as u64,
+                        "{text} {field} {center} {ring}"
+                    );
+                    assert_eq!(
+                        (parted.count, ends(ring)),
+                        (
+                            bucket.count,
+                            ends(&FacetRange::new(bucket.from.clone(), bucket.to.clone()))
+                        )
+                    );
+                    let of_marks: u64 = parted.facets[0].buckets.iter().map(|it| it.count).sum();
+                    assert_eq!(of_marks, bucket.count);
+                    assert_eq!(parted.hits.len(), expected.len().min(1));
+                    assert!(
+                        parted
+                            .hits
+                            .iter()
+                            .all(|hit| hit.fields["id"].to_string() == expected[0].id.to_string())
+                    );
+                }
+                let without =
+                    matching.iter().filter(|it| it.points(field).is_empty()).count() as u64;
+                let is_other = |it: &&&Place| {
+                    !it.points(field).is_empty() && !rings.iter().any(|ring| is_in(it, ring))
+                };
+                let other = matching.iter().filter(is_other).count() as u64;
+                assert_eq!(
+                    (facet.missing, facet.other),
+                    (without, Some(other)),
+                    "{text} {field} {center}"
+                );
+            }
+        }
+    };
+    check(&index.searcher().unwrap(), &|_| true);
+    let mut writer = index.writer().unwrap();
+    for place in all.iter().filter(|place| place.id % 4 == 1) {
+        writer.delete_key(place.id).unwrap();
+    }
+    writer.commit().unwrap();
+    drop(writer);
+    check(&index.searcher().unwrap(), &|place| place.id % 4 != 1);
+}
+
+#[test]
+fn what_is_no_ring_is_refused() {
+    let schema = Schema::builder().text("t").u64("n").point("p").build().unwrap();
+    let index = Index::in_memory(schema);
+    let mut writer = index.writer().unwrap();
+    writer.add(Document::new().with("t", "a").with("n", 1).with("p", "1,2")).unwrap();
+    writer.commit().unwrap();
+    let searcher = index.searcher().unwrap();
+    let near = GeoPoint::new(0.0, 0.0).unwrap();
+    for (field, rings, words) in [
+        (
+            "p",
+            &[][..],
+            &["counting by rings of 'p'", "rings, as ..1km, 1km..5km and 5km..", "none"][..],
+        ),
+        (
+            "p",
+            &["..1km", "5km..1km"],
+            &["reading ring 2 of 'p', 5km..1km", "the lesser distance first", "5km before 1km"],
+        ),
+        ("p", &["..5"], &["reading ring 1 of 'p', ..5", "5 of what? write 5km or 5mi"]),
+        ("p", &["1km..5 parsec"], &["a distance with its unit, as 10km", "'5 parsec'"]),
+        ("p", &["-1km.."], &["a distance of 0 or more"]),
+        ("n", &["..1km"], &["counting by rings", "a field of points, found the u64 field 'n'"]),
+        ("t", &["..1km"], &["a field of points, found the text field 't'"]),
+    ] {
+        let rings: Vec<FacetRange> = rings.iter().map(|it| it.parse().unwrap()).collect();
+        let search = searcher.search(&Query::All).with_facet(Facet::rings(field, near, rings));
+        let error = search.run().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        words.iter().for_each(|word| assert!(error.to_string().contains(word), "{word}: {error}"));
+    }
+    let many = (0..1_025).map(|_| FacetRange::default());
+    let error = searcher.search(&Query::All).with_facet(Facet::rings("p", near, many)).run();
+    assert!(error.unwrap_err().to_string().contains("at most 1024 ranges"));
+    let numbers = Facet::rings("p", near, [(0..5).into()]);
+    let error = searcher.search(&Query::All).with_facet(numbers).run().unwrap_err();
+    assert!(error.to_string().contains("0 of what?"), "{error}");
 }

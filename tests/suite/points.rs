@@ -9,7 +9,7 @@ use treepie::{
 };
 
 /// The promise of the module `geo`, written down once more: on points as they are kept.
-mod promise {
+pub(crate) mod promise {
     use std::f64::consts::PI;
     use treepie::geo::{EARTH_RADIUS_M, GeoArea, GeoCell, GeoPoint, GeoVertex};
 
@@ -37,7 +37,7 @@ mod promise {
         if y == 0 || y == u32::MAX { 0.0 } else { libm::cos(lat) }
     }
 
-    fn haversine(a: GeoPoint, b: GeoPoint) -> f64 {
+    pub(crate) fn haversine(a: GeoPoint, b: GeoPoint) -> f64 {
         let dx = x(b.lon()).wrapping_sub(x(a.lon())).cast_signed();
         let dy = i64::from(y(b.lat())) - i64::from(y(a.lat()));
         let lat = libm::sin(dy as f64 * (PI / (2.0 * 4_294_967_295.0)));
@@ -49,7 +49,7 @@ mod promise {
         2.0 * EARTH_RADIUS_M * libm::asin(haversine(a, b).sqrt().min(1.0))
     }
 
-    fn limit(metres: f64) -> f64 {
+    pub(crate) fn limit(metres: f64) -> f64 {
         let half = metres / (2.0 * EARTH_RADIUS_M);
         let sine = libm::sin(half);
         if half >= PI / 2.0 { f64::INFINITY } else { sine * sine }

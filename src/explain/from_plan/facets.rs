@@ -66,7 +66,7 @@ impl FacetAt<'_> {
         if let Some((around, field)) = self.around {
             let reason = match around.values() {
                 Some(_) => "posting lists of its values, intersected with what matches",
-                None if around.grid().is_some() => "one pass over the points parts what matches",
+                None if around.counts_points() => "one pass over the points parts what matches",
                 None => "one pass over its column parts what matches",
             };
             let rule = format!("look into each bucket of {field}");
@@ -189,6 +189,14 @@ impl FacetAt<'_> {
             Some(ns) => decision.instead_of(other.name(), Some(whole_ns(ns))),
             None => decision,
         });
+    }
+
+    pub(super) fn rings(&self, node: &mut ExplainNode) {
+        self.begin(None, node);
+        node.algorithm = GridStrategy::Points.name().into();
+        let reason = "boxes of 1,024 documents between the same distances are counted unread";
+        let decision = Decision::accepted("look at the points of each match", reason);
+        node.decisions.push(decision.costing(self.cost_ns()));
     }
 
     /// Ways to count values, the one that was chosen and those that were taken: within another facet each bucket has its own.

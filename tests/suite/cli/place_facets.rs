@@ -1,4 +1,4 @@
-//! Facets of the places of the corpus: cells on a map.
+//! Facets of the places of the corpus: cells on a map, and rings about a point.
 
 use super::Dir;
 use serde_json::Value;
@@ -14,6 +14,11 @@ fn places() -> (Dir, String) {
     dir.write("places.jsonl", std::fs::read_to_string(corpus.join("places.jsonl")).unwrap());
     dir.ok(&["index", "places.tp", "places.jsonl", "--schema", "places.toml", "--quiet"]);
     (dir, readme)
+}
+
+fn count(dir: &Dir, query: &str) -> u64 {
+    let found = dir.run(&["search", "places.tp", query, "--count"]);
+    found.stdout.trim().parse().unwrap_or_else(|_| panic!("{query}: {}", found.stderr))
 }
 
 fn json(dir: &Dir, more: &[&str]) -> Value {
@@ -33,7 +38,7 @@ fn cells_have_their_boxes_and_the_queries_that_find_them() {
         let mut sum = 0;
         for bucket in buckets {
             let count = bucket["count"].as_u64().unwrap();
-            assert_eq!(dir.count(bucket["select"].as_str().unwrap()), count, "{bucket}");
+            assert_eq!(count(&dir, bucket["select"].as_str().unwrap()), count, "{bucket}");
             let side = |name: &str| bucket["box"][name].as_f64().unwrap();
             assert!(side("south") < side("north") && side("west") < side("east"), "{bucket}");
             sum += count;
@@ -124,4 +129,55 @@ fn the_commands_of_the_corpus_run() {
         n_run += 1;
     }
     assert!(n_run >= 5, "{commands:?}");
+}
+
+#[test]
+fn rings_are_counted_and_refused() {
+    let (dir, _) = places();
+    let rings = "location:near=48.8566/2.3522,..1km,1km..10km,10km..";
+    let page = json(&dir, &["--facet", rings]);
+    let facet = &page["facets"]["location"];
+    assert_eq!((&facet["kind"], &facet["other"]), (&"range".into(), &0.into()));
+    assert_eq!(facet["buckets"][1]["from"], "1km");
+    let counts: Vec<u64> = facet["buckets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["count"].as_u64().unwrap())
+        .collect();
+    assert_eq!((counts[0] + counts[1], counts[2]), (6, 294));
+    assert_eq!(count(&dir, "location:WITHIN [1km OF 48.8566,2.3522]"), counts[0]);
+    let text = dir.ok(&["search", "places.tp", "*", "--facet", rings, "--limit", "0"]);
+    assert!(
+        text.contains("  1km..10km") && text.contains("  10km..") && text.contains("  ..1km"),
+        "{text}"
+    );
+    let within = ["--facet", rings, "--facet", "location/city"];
+    let page = json(&dir, &within);
+    assert_eq!(
+        page["facets"]["location"]["buckets"][1]["facets"]["city"]["buckets"][0]["value"],
+        "Paris"
+    );
+    let plan = dir.ok(&["explain", "places.tp", "*", "--facet", rings, "--analyze"]);
+    for words in ["Facet location, 3 rings about 48.8566,2.3522", "points by document"] {
+        assert!(plan.contains(words), "no {words} in {plan}");
+    }
+    for (facet, words) in [
+        ("location:near=48.8566/2.3522", &["reading --facet location", "without rings"][..]),
+        ("location:near=48.8566,2.3522,..1km", &["with / between latitude and longitude"]),
+        (
+            "location:near=1/2,5km..1km",
+            &["reading ring 1 of 'location', 5km..1km", "the lesser distance first"],
+        ),
+        (
+            "location:near=1/2,..1km,1..5",
+            &["reading ring 2 of 'location', 1..5", "1 of what? write 1km or 1mi"],
+        ),
+        ("location:near=1/2,1km", &["FROM..TO", "'1km'"]),
+        ("location:near=103.85/1.29,..1km", &["did you mean 1.29,103.85?"]),
+        ("kind:near=1/2,..1km", &["a field of points", "the keyword field 'kind'"]),
+        ("location:..1km", &["near=POINT,RING", "the point field 'location'"]),
+    ] {
+        dir.run(&["search", "places.tp", "*", "--facet", facet]).fails_with(words);
+    }
 }

@@ -41,6 +41,8 @@ pub(crate) fn read(typed: &str) -> Outcome<(Vec<&str>, Facet)> {
         Facet::date_histogram_in(field, interval, zone.parse()?)
     } else if GRIDS.iter().any(|grid| rest.starts_with(grid)) {
         Facet::parse_grid(field, rest)?
+    } else if let Some(rest) = rest.strip_prefix("near=") {
+        rings(field, rest)?
     } else if rest.contains('=') {
         values_facet(field, rest)?.into()
     } else if rest.contains("..") {
@@ -50,12 +52,32 @@ pub(crate) fn read(typed: &str) -> Outcome<(Vec<&str>, Facet)> {
     } else {
         let wrong = usage("reading --facet")
             .expected(
-                "FIELD, FIELD:N, FIELD:N,OPTION=…, FIELD:FROM..TO,…, FIELD:step=N, FIELD:auto=N, FIELD:quantiles=N, FIELD:tile=ZOOM, FIELD:tile=auto:N, FIELD:geohash=LENGTH or FIELD:INTERVAL (year, quarter, month, week, day, hour, minute); a FIELD with : or / in its name between backquotes",
+                "FIELD, FIELD:N, FIELD:N,OPTION=…, FIELD:FROM..TO,…, FIELD:step=N, FIELD:auto=N, FIELD:quantiles=N, FIELD:tile=ZOOM, FIELD:tile=auto:N, FIELD:geohash=LENGTH, FIELD:near=LATITUDE/LONGITUDE,FROM..TO,… or FIELD:INTERVAL (year, quarter, month, week, day, hour, minute); a FIELD with : or / in its name between backquotes",
             )
             .found(format!("'{typed}'"));
         Facet::values(field).limit(args::whole_number(rest).map_err(|_| wrong)?).into()
     };
     Ok((path, facet))
+}
+
+/// `48.8566/2.3522,..1km,1km..5km,5km..`.
+fn rings(field: &str, typed: &str) -> Outcome<Facet> {
+    let wrong = || {
+        let wrong = usage(format!("reading --facet {field}"));
+        wrong.expected(
+            "a point and rings about it, as near=48.8566/2.3522,..1km,1km..5km,5km.., with / between latitude and longitude",
+        )
+    };
+    let found = |what: String| wrong().found(what);
+    let Some((near, rings)) = typed.split_once(',') else {
+        return Err(found(format!("'near={typed}', without rings")).into());
+    };
+    if !near.contains('/') {
+        return Err(found(format!("'near={typed}'")).into());
+    }
+    let near = near.parse::<GeoPoint>()?;
+    let rings = rings.split(',').map(str::parse).collect::<Result<Vec<FacetRange>, _>>()?;
+    Ok(Facet::rings(field, near, rings))
 }
 
 fn n_ranges(field: &str, expected: &str, typed: &str) -> Outcome<usize> {
@@ -491,6 +513,13 @@ mod tests {
         });
         is("price:auto=5", Facet::auto_ranges("price", 5));
         is("at:tile=8", Facet::grid("at", GeoGrid::Tile { zoom: 8 }));
+        let near = GeoPoint::new(48.8566, -2.0).unwrap();
+        let ring = |from: Option<&str>, to: Option<&str>| FacetRange::new(from, to);
+        is("at:near=48.8566/-2,..1km,1km..5mi,5mi..", {
+            let ends =
+                [ring(None, Some("1km")), ring(Some("1km"), Some("5mi")), ring(Some("5mi"), None)];
+            Facet::rings("at", near, ends)
+        });
         is("at:tile=auto:200", Facet::auto_tiles("at", 200));
         is("at:geohash=5", Facet::grid("at", GeoGrid::Geohash { len: 5 }));
         is("price:quantiles=4", Facet::quantiles("price", 4));
@@ -524,6 +553,11 @@ mod tests {
             ("at:tile=25", "reading a grid of 'at': expected a zoom from 0 to 24"),
             ("at:tile=auto:x", "tile=auto:N, N tiles from 1 to 65536, found 'tile=auto:x'"),
             ("at:geohash=0", "from 1 to 12 characters of a geohash, found 'geohash=0'"),
+            ("at:near=1/2", "a point and rings about it, as near=48.8566/2.3522"),
+            ("at:near=1/2", "found 'near=1/2', without rings"),
+            ("at:near=1,2,..1km", "with / between latitude and longitude, found 'near=1,2,..1km'"),
+            ("at:near=91/2,..1km", "latitude 91, which is beyond ±90"),
+            ("at:near=1/2,5km", "FROM..TO, FROM.. or ..TO, found '5km'"),
             ("brand:prefix=a,b", r"a comma within a text or a pattern is written \,"),
         ] {
             let Err(Failure::Error(error)) = read(typed) else { panic!("{typed}") };

@@ -262,7 +262,8 @@ pub(crate) struct PlanArgs {
     /// to=VALUE for numbers and dates, and prefix=TEXT, contains=TEXT (in whatever case) and regex=PATTERN:
     /// brand:10,by=value,prefix=a; of paths what is right below one: place:under=home/kitchen, and the uppermost:
     /// place:under=. Of points the cells of a grid that they are in: location:tile=8, tiles of maps of this zoom,
-    /// location:tile=auto:200, the smallest tiles of which at most so many have any, and location:geohash=5. A facet in each bucket of another names that before it: brand/color:3
+    /// location:tile=auto:200, the smallest tiles of which at most so many have any, and location:geohash=5, and rings about a point,
+    /// location:near=48.8566/2.3522,..1km,1km..5km,5km... A facet in each bucket of another names that before it: brand/color:3
     #[arg(help_heading = "Count")]
     #[arg(long = "facet", value_name = "FIELD[:WHAT]")]
     facets: Vec<String>,
