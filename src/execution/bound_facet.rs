@@ -9,7 +9,8 @@ use crate::plan::{
     FacetMethod, FacetOf, FacetWanted, SegmentPlan, SpreadOf, TopHitsStrategy, ValuesWanted,
 };
 use crate::request::{
-    AddressRanges, Facet, FacetWhat, RANGES_MAX, Ranges, Rings, calendar, n_intervals, steps_of,
+    AddressRanges, Facet, FacetWhat, RANGES_MAX, Ranges, Rings, StatisticsOptions, calendar,
+    n_intervals, steps_of,
 };
 use crate::schema::{Field, FieldKind};
 use crate::value::{Calendar, Zone};
@@ -44,7 +45,13 @@ pub(crate) enum BoundWhat {
     Quantiles(usize),
     Grid(GridWanted),
     Rings(Rings),
-    Statistics { distinct: bool, percentiles: Vec<f64>, has_column: bool },
+    /// Box and centroid of points.
+    Points,
+    Statistics {
+        distinct: bool,
+        percentiles: Vec<f64>,
+        has_column: bool,
+    },
 }
 
 impl BoundFacet {
@@ -61,6 +68,7 @@ impl BoundFacet {
             BoundWhat::Quantiles(_) => (FacetOf::Quantiles, None),
             BoundWhat::Grid(grid) => (FacetOf::Grid(*grid), None),
             BoundWhat::Rings(_) => (FacetOf::Rings, None),
+            BoundWhat::Points => (FacetOf::Points, None),
             _ => (FacetOf::Ranges, None),
         };
         FacetWanted {
@@ -131,6 +139,14 @@ impl BoundWhat {
                 .found(format!("the {} field '{}'", kind.name(), facet.field)))
         };
         let is_of_points = matches!(facet.what, FacetWhat::Grid(_) | FacetWhat::Rings(..));
+        if let (true, FacetWhat::Statistics(options)) = (kind.is_point(), &facet.what) {
+            return match *options == StatisticsOptions::default() {
+                true => Ok(BoundWhat::Points),
+                false => wrong(
+                    "a field of numbers or dates, which have percentiles and different values",
+                ),
+            };
+        }
         if is_of_points != kind.is_point() {
             return wrong(match is_of_points {
                 true => "a field of points",

@@ -11,7 +11,7 @@ use crate::doc_id_set::{DocIdSet, Matches};
 use crate::error::{Error, ErrorKind, Result};
 use crate::facet::{self, ColumnCounts, FieldMatches, MetCounts, SpreadWanted, Steps};
 use crate::geo::{GeoCounts, GridWanted};
-use crate::hits::{Bucket, FacetCounts, FieldStatistics};
+use crate::hits::{Bucket, FacetCounts, FieldStatistics, PointStatistics};
 use crate::matching::Execution;
 use crate::plan::{FacetNode, FacetOperator, RangesCosts, RangesPlan};
 use crate::request::{AddressRanges, BEHIND, FacetKind, FacetRange, Ranges, Rings, Suitable};
@@ -144,6 +144,24 @@ impl SearchContext<'_, '_> {
                 let mut counts = facet::count_cells(of, grid, &plan.pages)?;
                 counts.work += work;
                 Ok(CountedFacet::cells(of_schema, grid, counts))
+            }
+            BoundWhat::Points => {
+                let found = facet::statistics_of_points(of)?;
+                let counts = FacetCounts {
+                    field: of_schema.name.clone(),
+                    kind: FacetKind::Statistics,
+                    missing: found.missing,
+                    exact: true,
+                    points: Some(PointStatistics {
+                        count: found.totals.n(),
+                        documents: found.with_value,
+                        bounds: found.totals.bounds(),
+                        centroid: found.totals.centroid(),
+                    }),
+                    ..FacetCounts::default()
+                };
+                let (profile, buckets) = (by_points(found.work), Buckets::Terms(vec![]));
+                Ok(CountedFacet { counts, profile, buckets })
             }
             BoundWhat::Rings(Rings { near, codes, shown }) => {
                 let found = facet::count_rings(of, *near, codes)?;

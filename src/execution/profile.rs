@@ -2,7 +2,7 @@
 
 use crate::facet::{ColumnCounts, FacetActual, FacetProfile, InBuckets};
 use crate::geo::GeoCounts;
-use crate::plan::{FacetMethod, FacetNode, FacetOperator, FacetStrategy};
+use crate::plan::{FacetMethod, FacetNode, FacetOperator, FacetStrategy, StatisticsStrategy};
 use crate::ranking::pruned::{PhrasePruning, Pruning};
 use crate::sort::SortProfile;
 use std::time::Duration;
@@ -40,7 +40,8 @@ impl FacetRun {
             FacetOperator::Facet(FacetStrategy::Values(_)) | FacetOperator::TopHits(..) => {
                 FacetActual::default()
             }
-            FacetOperator::Facet(FacetStrategy::Grid(_) | FacetStrategy::Rings) => {
+            FacetOperator::Facet(FacetStrategy::Grid(_) | FacetStrategy::Rings)
+            | FacetOperator::Statistics(StatisticsStrategy::Points, _) => {
                 FacetActual::of_points(GeoCounts::default())
             }
             _ => FacetActual::of_column(ColumnCounts::default()),

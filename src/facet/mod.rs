@@ -35,6 +35,7 @@ mod of_field;
 mod parting;
 mod parts;
 mod pieces;
+mod points;
 mod profile;
 mod ranges;
 mod ranks;
@@ -54,6 +55,7 @@ pub(crate) use codes::{DistinctCounts, count_distinct};
 pub(crate) use intervals::count_intervals;
 pub(crate) use of_field::{FieldMatches, wider};
 pub(crate) use parts::{in_ranges, with_term, without_value};
+pub(crate) use points::statistics_of_points;
 pub use profile::{ColumnCounts, FacetActual, InBuckets};
 pub(crate) use profile::{FacetProfile, TermCounts};
 pub(crate) use ranges::count_ranges;
@@ -63,7 +65,7 @@ pub(crate) use sketch::{DISTINCT_ERROR, RANK_ERROR};
 pub(crate) use statistics::{NumberStatistics, SpreadWanted, equal_parts, statistics_of};
 pub(crate) use steps::{Steps, count_steps};
 
-pub use crate::hits::{Accuracy, Bucket, FacetCounts, FieldStatistics, Sum};
+pub use crate::hits::{Accuracy, Bucket, FacetCounts, FieldStatistics, PointStatistics, Sum};
 pub use crate::plan::{FacetMethod, FacetOrder};
 pub use crate::request::{
     FACET_DEPTH_MAX, Facet, FacetKind, FacetRange, StatisticsFacet, ValueFacet,

@@ -1,8 +1,10 @@
 //! Results of a search: hits, their total, and counts of facets.
 
+mod points;
 mod statistics;
 mod stored;
 
+pub use points::PointStatistics;
 pub use statistics::{Accuracy, FieldStatistics, Sum};
 
 use crate::geo::{GeoCell, GeoGrid};
@@ -291,6 +293,8 @@ pub struct FacetCounts {
     pub missing: u64,
     /// Statistics of the values, if they were [asked for](crate::Facet::statistics).
     pub statistics: Option<FieldStatistics>,
+    /// Statistics of a field of points, if they were [asked for](crate::Facet::statistics).
+    pub points: Option<PointStatistics>,
     /// Whether all of this is exact. It is not if the search was [stopped](crate::SearchBuilder::partial) before all
     /// was counted, or if a sketch stands in for lack of memory: in statistics, and in the ends of quantiles.
     pub exact: bool,

@@ -49,6 +49,8 @@ pub(crate) enum FacetOf {
     Grid(GridWanted),
     /// Distances from a point, of a field of points.
     Rings,
+    /// All points together.
+    Points,
     /// All values together, of a field with a column or without.
     Statistics {
         has_column: bool,
@@ -91,6 +93,8 @@ pub(crate) enum FacetStrategy {
 pub(crate) enum StatisticsStrategy {
     BlockBounds,
     Dictionary,
+    /// Points of each document that matches.
+    Points,
 }
 
 /// Details of a facet that people are told.
@@ -197,6 +201,7 @@ impl FacetNode {
                 FacetOperator::Facet(FacetStrategy::Grid(plan))
             }
             FacetOf::Rings => FacetOperator::Facet(FacetStrategy::Rings),
+            FacetOf::Points => FacetOperator::Statistics(StatisticsStrategy::Points, None),
             FacetOf::Quantiles => {
                 let cut = Some(spread(SpreadOf::EqualParts)?);
                 FacetOperator::Facet(FacetStrategy::Ranges(RangesPlan::new(cut, costs)))
@@ -248,7 +253,8 @@ impl FacetNode {
                 });
                 sizes
             }
-            FacetOperator::Facet(FacetStrategy::Rings) => {
+            FacetOperator::Facet(FacetStrategy::Rings)
+            | FacetOperator::Statistics(StatisticsStrategy::Points, _) => {
                 let sizes = FacetSizes::of_points(segments, self.field)?;
                 details.cost_ns = in_all(points_ns(&sizes, costs, around.documents));
                 sizes

@@ -428,6 +428,9 @@ impl Facet {
     /// [`FacetCounts::statistics`](crate::facet::FacetCounts::statistics). In a document with [many values](crate::Field::many) each
     /// different one counts once: `[3, 3, 4]` are two, of the sum 7.
     ///
+    /// Of a field of points the number of these, the smallest box around them and their centroid; in
+    /// [`FacetCounts::points`](crate::facet::FacetCounts::points).
+    ///
     /// ```
     /// use treepie::{Document, Facet, Field, FieldKind, Index, Schema, Value};
     ///

@@ -121,6 +121,7 @@ mod tests {
                 FacetOperator::Facet(FacetStrategy::Grid(plan)) => plan.strategy.name().to_owned(),
                 FacetOperator::Statistics(StatisticsStrategy::BlockBounds, _) => "by bounds".into(),
                 FacetOperator::Statistics(StatisticsStrategy::Dictionary, _) => "by terms".into(),
+                FacetOperator::Statistics(StatisticsStrategy::Points, _) => "by points".into(),
                 FacetOperator::TopHits(n, strategy) => format!("{n} best: {}", strategy.name()),
             };
             assert!(node.details.is_none(), "{own} is told to nobody");

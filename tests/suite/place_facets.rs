@@ -1,4 +1,4 @@
-//! Facets of points against a scan of all documents: cells of grids, and rings.
+//! Facets of points against a scan of all documents: cells of grids, rings, boxes and centroids.
 
 use crate::points::promise;
 use crate::random::Random;
@@ -461,4 +461,85 @@ fn what_is_no_ring_is_refused() {
     let numbers = Facet::rings("p", near, [(0..5).into()]);
     let error = searcher.search(&Query::All).with_facet(numbers).run().unwrap_err();
     assert!(error.to_string().contains("0 of what?"), "{error}");
+}
+
+/// Units of longitude of a point as it is kept.
+fn x_of(point: GeoPoint) -> u32 {
+    ((point.lon() + 180.0) / 360.0 * 4_294_967_296.0).round() as u64 as u32
+}
+
+#[test]
+fn statistics_of_points_are_those_of_a_scan() {
+    let all = places(900, 3);
+    let searchers = [1, 4].map(|n| index_of(&all, n, None).searcher().unwrap());
+    for (text, mark) in [("*", None), ("mark:half", Some("half")), ("mark:rare", Some("rare"))] {
+        for field in ["at", "stops"] {
+            let matching: Vec<_> =
+                all.iter().filter(|it| mark.is_none_or(|mark| it.mark == mark)).collect();
+            let told = searchers.each_ref().map(|searcher| {
+                let query = searcher.parse(text).unwrap();
+                let search = searcher.search(&query).limit(0).with_facet(Facet::statistics(field));
+                search.run().unwrap().facets.remove(0)
+            });
+            assert_eq!(told[0], told[1], "{text} {field}");
+            let (facet, found) = (&told[0], told[0].points.as_ref().unwrap());
+            assert!(
+                facet.kind == FacetKind::Statistics && facet.exact && facet.statistics.is_none()
+            );
+            let kept = |point: &GeoPoint| (x_of(*point), point.lat().to_bits());
+            let mut points = vec![];
+            for place in &matching {
+                let mut of_doc = place.points(field);
+                of_doc.sort_by_key(kept);
+                of_doc.dedup_by_key(|it| kept(it));
+                points.extend(of_doc);
+            }
+            let with = matching.iter().filter(|it| !it.points(field).is_empty()).count() as u64;
+            assert_eq!((found.count, found.documents), (points.len() as u64, with));
+            assert_eq!(facet.missing, matching.len() as u64 - with);
+            let (a, b) = found.bounds.unwrap();
+            let lats = points.iter().map(|it| it.lat());
+            let south = lats.clone().fold(f64::MAX, f64::min);
+            let north = lats.fold(f64::MIN, f64::max);
+            assert!((a.lat() - south).abs() < 1e-7 && (b.lat() - north).abs() < 1e-7);
+            let mut xs: Vec<u32> = points.iter().map(|it| x_of(*it)).collect();
+            xs.sort_unstable();
+            xs.dedup();
+            let next = xs.iter().cycle().skip(1);
+            let gaps = xs.iter().zip(next).map(|(x, next)| next.wrapping_sub(*x).wrapping_sub(1));
+            let widest = gaps.max().unwrap();
+            assert_eq!(x_of(b).wrapping_sub(x_of(a)), u32::MAX - widest);
+            // All are in the box.
+            let area = GeoArea::bounding_box(a, b).unwrap();
+            let inside =
+                Query::all_of([searchers[0].parse(text).unwrap(), Query::within_area(field, area)]);
+            assert_eq!(searchers[0].count(&inside).unwrap(), with, "{a} {b}");
+            let mut sum = [0.0; 3];
+            for point in &points {
+                let (lat, lon) = (point.lat().to_radians(), point.lon().to_radians());
+                let parts = [lat.cos() * lon.cos(), lat.cos() * lon.sin(), lat.sin()];
+                sum.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
+            }
+            let flat = sum[0].hypot(sum[1]);
+            let lat = sum[2].atan2(flat).to_degrees();
+            let lon = sum[1].atan2(sum[0]).to_degrees();
+            let expected = GeoPoint::new(lat, lon).unwrap();
+            assert!(found.centroid.unwrap().distance(expected) < 1.0, "{expected}");
+        }
+    }
+    let searcher = &searchers[0];
+    let none = searcher.parse("mark:nothing").unwrap();
+    let page = searcher.search(&none).with_facet(Facet::statistics("at")).run().unwrap();
+    let found = page.facets[0].points.as_ref().unwrap();
+    assert_eq!((found.count, found.bounds, found.centroid), (0, None, None));
+    let within = Facet::values("mark").with_facet(Facet::statistics("at"));
+    let page = searcher.search(&Query::All).with_facet(within).run().unwrap();
+    for bucket in &page.facets[0].buckets {
+        let n = all.iter().filter(|it| bucket.value == *it.mark && it.at.is_some()).count() as u64;
+        assert_eq!(bucket.facets[0].points.as_ref().unwrap().count, n);
+    }
+    for facet in [Facet::statistics("at").distinct(), Facet::statistics("at").percentiles([50.0])] {
+        let error = searcher.search(&Query::All).with_facet(facet).run().unwrap_err();
+        assert!(error.to_string().contains("the point field 'at'"), "{error}");
+    }
 }

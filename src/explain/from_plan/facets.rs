@@ -102,6 +102,11 @@ impl FacetAt<'_> {
                 "go through the dictionary",
                 "the field keeps no column",
             ),
+            StatisticsStrategy::Points => (
+                GridStrategy::Points.name(),
+                "look at the points of each match",
+                "each adds to the box and the centroid",
+            ),
         };
         node.algorithm = algorithm.into();
         node.decisions.push(Decision::accepted(rule, reason).costing(self.cost_ns()));

@@ -181,3 +181,44 @@ fn rings_are_counted_and_refused() {
         dir.run(&["search", "places.tp", "*", "--facet", facet]).fails_with(words);
     }
 }
+
+#[test]
+fn statistics_have_a_box_and_a_centroid() {
+    let (dir, _) = places();
+    // Suva and Apia are on both sides of 180°.
+    let near_180 = "location:WITHIN [BOX -30,170 0,-160]";
+    let search = ["search", "places.tp", near_180, "--limit", "0", "--stats", "location"];
+    let page: Value =
+        serde_json::from_str(&dir.ok(&[&search[..], &["--format", "json"]].concat())).unwrap();
+    let found = &page["statistics"]["location"];
+    assert_eq!(
+        (&found["kind"], &found["missing"], &found["exact"]),
+        (&"statistics".into(), &0.into(), &true.into())
+    );
+    assert_eq!(found["count"], count(&dir, near_180));
+    let side = |name: &str| found["box"][name].as_f64().unwrap();
+    assert!(side("west") > 170.0 && side("east") < -160.0, "{found}");
+    assert!(side("south") < side("north"));
+    let same = format!(
+        "location:WITHIN [BOX {},{} {},{}]",
+        side("south"),
+        side("west"),
+        side("north"),
+        side("east")
+    );
+    assert_eq!(count(&dir, &same), count(&dir, near_180));
+    assert!(found["centroid"]["lon"].as_f64().unwrap().abs() > 160.0, "{found}");
+    let text = dir.ok(&search);
+    assert!(text.contains("\nlocation\n  points ") && text.contains("  centroid  "), "{text}");
+    let rows = dir.ok(&[&search[..], &["--format", "csv"]].concat());
+    let (names, row) = rows.split_once('\n').unwrap();
+    assert!(names.ends_with(",south,west,north,east,lat,lon"), "{rows}");
+    assert!(row.starts_with(&format!("location,{}", count(&dir, near_180))), "{rows}");
+    let page = json(&dir, &["--facet", "kind:3", "--stats", "kind/location"]);
+    let bucket = &page["facets"]["kind"]["buckets"][0];
+    assert_eq!(bucket["statistics"]["location"]["count"], bucket["count"]);
+    let plan = dir.ok(&["explain", "places.tp", "*", "--stats", "location", "--analyze"]);
+    assert!(plan.contains("points by document") && plan.contains("300 points compared"), "{plan}");
+    let refused = ["search", "places.tp", "*", "--stats", "location:p50"];
+    dir.run(&refused).fails_with(&["a field of numbers or dates", "the point field 'location'"]);
+}

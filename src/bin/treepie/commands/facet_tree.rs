@@ -38,7 +38,7 @@ pub(crate) fn read(
         nodes.push((typed, path, facet, false));
     }
     for typed in statistics {
-        let (path, facet) = statistics::facet(typed)?;
+        let (path, facet) = statistics::read(typed)?;
         nodes.push((typed, path, facet.into(), true));
     }
     // Outer facets come first, in whatever order they were typed.

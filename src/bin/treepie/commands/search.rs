@@ -271,7 +271,8 @@ pub(crate) struct PlanArgs {
     ///
     /// Sum, extremes, mean and deviation of a field of numbers or dates among the matches; with :distinct also how
     /// many different values there are, with :p50,p95 also percentiles; may be given several times. Of several values
-    /// of a document each different one counts once. A name with : or / in it stands between backquotes. In each
+    /// of a document each different one counts once. Of a field of points their number, the box around them and the
+    /// centroid. A name with : or / in it stands between backquotes. In each
     /// bucket of a facet: brand/price
     #[arg(help_heading = "Count")]
     #[arg(long = "stats", value_name = "FIELD[:WHAT]")]

@@ -7,7 +7,7 @@ use treepie::Facet;
 use treepie::facet::{Accuracy, FacetCounts, StatisticsFacet, Sum};
 
 use super::typed_names::path_and_rest;
-use super::value_to_json;
+use super::{facet, value_to_json};
 use crate::{
     failure::{Outcome, usage},
     output::{self, Format, Output, Table},
@@ -32,9 +32,13 @@ const NAMES: [&str; 14] = [
     "percentiles_error",
 ];
 
+/// Columns of the box around points and of their centroid, where any field has these.
+const SIDES: [&str; 4] = ["south", "west", "north", "east"];
+const CENTROID: [&str; 2] = ["lat", "lon"];
+
 /// `price`, `price:distinct`, `price:p50,p99.9`, `brand/price`: with the facets that they lie within, and the field. A name with `:` or `/`
 /// in it stands between backquotes.
-pub(crate) fn facet(typed: &str) -> Outcome<(Vec<&str>, StatisticsFacet)> {
+pub(crate) fn read(typed: &str) -> Outcome<(Vec<&str>, StatisticsFacet)> {
     let (path, options) = path_and_rest(typed);
     let field = path.last().copied().unwrap_or_default();
     let mut facet = Facet::statistics(field);
@@ -66,6 +70,14 @@ fn percentage(option: &str) -> Option<f64> {
 pub(crate) fn to_json(counts: &FacetCounts) -> Value {
     let mut object = Map::new();
     object.insert("kind".into(), counts.kind.name().into());
+    if let Some(found) = &counts.points {
+        object.insert("count".into(), found.count.into());
+        object.insert("documents".into(), found.documents.into());
+        object.insert("missing".into(), counts.missing.into());
+        object.insert("box".into(), found.bounds.map_or(Value::Null, facet::box_to_json));
+        let centroid = found.centroid.map(|it| json!({ "lat": it.lat(), "lon": it.lon() }));
+        object.insert("centroid".into(), centroid.unwrap_or_default());
+    }
     if let Some(found) = &counts.statistics {
         object.insert("count".into(), found.count.into());
         object.insert("documents".into(), found.documents.into());
@@ -119,6 +131,9 @@ pub(crate) fn print_rows(
 ) -> io::Result<()> {
     let all: Vec<Value> = statistics.iter().map(to_json).collect();
     let mut names: Vec<String> = NAMES.map(str::to_owned).into();
+    if statistics.iter().any(|counts| counts.points.is_some()) {
+        names.extend(SIDES.into_iter().chain(CENTROID).map(str::to_owned));
+    }
     let options = typed.iter().filter_map(|typed| path_and_rest(typed).1);
     for percent in options.flat_map(|options| options.split(',')).filter_map(percentage) {
         let name = format!("p{percent}");
@@ -131,6 +146,8 @@ pub(crate) fn print_rows(
     for (counts, of_field) in statistics.iter().zip(&all) {
         let cell = |name: &String| match of_field.get(name) {
             Some(value) => value.clone(),
+            None if SIDES.contains(&name.as_str()) => of_field["box"][name].clone(),
+            None if CENTROID.contains(&name.as_str()) => of_field["centroid"][name].clone(),
             None => of_field["percentiles"].get(name).cloned().unwrap_or_default(),
         };
         table.row([json!(counts.field)].into_iter().chain(names.iter().map(cell)).collect())?;
@@ -145,6 +162,15 @@ pub(crate) fn print(out: &mut Output, counts: &FacetCounts) -> io::Result<()> {
 
 /// Numbers in words, a line each.
 pub(crate) fn print_at(out: &mut Output, counts: &FacetCounts, indent: &str) -> io::Result<()> {
+    if let Some(found) = &counts.points {
+        let mut lines = vec![("points".to_owned(), output::grouped(found.count))];
+        let bounds = found.bounds.map(|(a, b)| format!("{a} to {b}"));
+        lines.extend(bounds.map(|it| ("box".to_owned(), it)));
+        lines.extend(found.centroid.map(|it| ("centroid".to_owned(), it.to_string())));
+        let missing = (counts.missing > 0).then(|| output::grouped(counts.missing));
+        lines.extend(missing.map(|it| ("(none)".to_owned(), it)));
+        return print_lines(out, lines, indent);
+    }
     let Some(found) = &counts.statistics else { return Ok(()) };
     let mut lines = vec![("values".to_owned(), output::grouped(found.count))];
     let mut add = |name: &str, shown: Option<String>| {
@@ -168,6 +194,10 @@ pub(crate) fn print_at(out: &mut Output, counts: &FacetCounts, indent: &str) -> 
         add(&format!("p{percent}"), value(at).map(|shown| nearly(shown, found.percentiles_by)));
     }
     add("(none)", (counts.missing > 0).then(|| output::grouped(counts.missing)));
+    print_lines(out, lines, indent)
+}
+
+fn print_lines(out: &mut Output, lines: Vec<(String, String)>, indent: &str) -> io::Result<()> {
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, shown) in lines {
         writeln!(
@@ -193,7 +223,7 @@ mod tests {
             ("price:distinct", price().distinct()),
             ("price:p50,p99.9", price().percentiles([50.0, 99.9])),
         ] {
-            assert_eq!(facet(typed).unwrap(), (vec!["price"], expected));
+            assert_eq!(read(typed).unwrap(), (vec!["price"], expected));
         }
         for (typed, found) in [
             ("price:", "''"),
@@ -201,7 +231,7 @@ mod tests {
             ("price:p101", "'p101'"),
             ("price:pNaN", "'pNaN'"),
         ] {
-            let Err(Failure::Error(error)) = facet(typed) else { panic!("{typed}") };
+            let Err(Failure::Error(error)) = read(typed) else { panic!("{typed}") };
             let error = error.to_string();
             assert!(error.contains("as in price:p50,p95") && error.contains(found), "{error}");
         }
