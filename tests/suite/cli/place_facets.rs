@@ -222,3 +222,145 @@ fn statistics_have_a_box_and_a_centroid() {
     let refused = ["search", "places.tp", "*", "--stats", "location:p50"];
     dir.run(&refused).fails_with(&["a field of numbers or dates", "the point field 'location'"]);
 }
+
+fn map(dir: &Dir, index: &str, more: &[&str]) -> Value {
+    let search = ["search", index, "*", "--format", "geojson"];
+    serde_json::from_str(&dir.ok(&[&search[..], more].concat())).unwrap()
+}
+
+#[test]
+fn maps_have_hits_and_cells() {
+    let (dir, _) = places();
+    let facet = ["--facet", "location:tile=auto:20"];
+    let page = map(&dir, "places.tp", &[&facet[..], &["--limit", "5"]].concat());
+    assert_eq!(page["type"], "FeatureCollection");
+    let features = page["features"].as_array().unwrap();
+    let is_cell = |feature: &&Value| feature["geometry"]["type"] == "Polygon";
+    let cells: Vec<_> = features.iter().filter(is_cell).collect();
+    let hits: Vec<_> = features.iter().filter(|it| it["geometry"]["type"] == "Point").collect();
+    assert_eq!((hits.len(), features.len()), (5, cells.len() + 5));
+    // Cells are drawn first, so that hits are seen.
+    assert!(is_cell(&&features[0]) && !is_cell(&features.last().unwrap()));
+    let of_json = json(&dir, &facet);
+    let buckets = of_json["facets"]["location"]["buckets"].as_array().unwrap();
+    assert_eq!(page["grid"], of_json["facets"]["location"]["grid"]);
+    for (cell, bucket) in cells.iter().zip(buckets) {
+        let properties = &cell["properties"];
+        assert_eq!(
+            (&properties["cell"], &properties["count"], &properties["select"]),
+            (&bucket["value"], &bucket["count"], &bucket["select"])
+        );
+        let ring = cell["geometry"]["coordinates"][0].as_array().unwrap();
+        assert!(ring.len() == 5 && ring[0] == ring[4], "{cell}");
+        // Outer rings go against the clock, and longitudes come first.
+        assert_eq!((&ring[0][0], &ring[0][1]), (&bucket["box"]["west"], &bucket["box"]["south"]));
+        assert_eq!((&ring[2][0], &ring[2][1]), (&bucket["box"]["east"], &bucket["box"]["north"]));
+        assert_eq!((&ring[1][0], &ring[1][1]), (&bucket["box"]["east"], &bucket["box"]["south"]));
+    }
+    let found: Value = serde_json::from_str(&dir.ok(&[
+        "search",
+        "places.tp",
+        "*",
+        "--limit",
+        "5",
+        "--format",
+        "json",
+    ]))
+    .unwrap();
+    for (feature, hit) in hits.iter().zip(found["hits"].as_array().unwrap()) {
+        let location = &hit["fields"]["location"];
+        assert_eq!(
+            (&feature["geometry"]["coordinates"][0], &feature["geometry"]["coordinates"][1]),
+            (&location["lon"], &location["lat"])
+        );
+        let properties = &feature["properties"];
+        assert_eq!(
+            (&properties["fields"], &properties["doc"], &properties["score"]),
+            (&hit["fields"], &hit["doc"], &hit["score"])
+        );
+    }
+    let alone = map(&dir, "places.tp", &[&facet[..], &["--limit", "0"]].concat());
+    assert!(alone["features"].as_array().unwrap().iter().all(|it| is_cell(&it)));
+    assert_eq!(page["total"], serde_json::json!({"value": 300, "relation": "exact"}));
+    // An area of a query is read back from what was printed.
+    dir.write("cell.geojson", features[0].to_string());
+    let inside = count(&dir, "location:WITHIN [@cell.geojson]");
+    assert!(inside >= features[0]["properties"]["count"].as_u64().unwrap());
+    let within = map(
+        &dir,
+        "places.tp",
+        &["--facet", "location:tile=1", "--facet", "location/kind:1", "--limit", "0"],
+    );
+    assert!(within["features"][0]["properties"]["facets"]["kind"]["buckets"][0]["count"].is_u64());
+}
+
+#[test]
+fn maps_take_the_points_of_one_field() {
+    let dir = Dir::new();
+    let schema = "[fields]\nid = { type = \"keyword\" }\nname = { type = \"text\" }\nhome = { type = \"point\" }\n\
+        stops = { type = \"point\", many = true }\n[index]\nkey = \"id\"\n";
+    dir.write("schema.toml", schema);
+    let lines = [
+        r#"{"id": "a", "name": "one", "home": "1,2", "stops": ["3,4", "5,180"]}"#,
+        r#"{"id": "b", "name": "two", "stops": ["-7,8"]}"#,
+    ];
+    dir.write("in.jsonl", lines.join("\n"));
+    dir.ok(&["index", "t.tp", "in.jsonl", "--schema", "schema.toml", "--quiet"]);
+    let search =
+        |more: &[&str]| dir.run(&[&["search", "t.tp", "*", "--format", "geojson"], more].concat());
+    search(&[]).fails_with(&[
+        "one field of points among the fields shown",
+        "'home' and 'stops'",
+        "name one of them with --fields: 'home' and 'stops'",
+    ]);
+    search(&["--fields", "name"]).fails_with(&["one field of points", "found none", "--fields"]);
+    search(&["--facet", "stops:tile=1", "--fields", "name,home"])
+        .fails_with(&["'stops', which cells are of, among the fields shown", "found 'home'"]);
+    let page = map(&dir, "t.tp", &["--fields", "name,stops,id"]);
+    let geometries: Vec<_> =
+        page["features"].as_array().unwrap().iter().map(|it| it["geometry"].clone()).collect();
+    assert_eq!(
+        geometries[0],
+        serde_json::json!({"type": "MultiPoint", "coordinates": [[4.0, 3.0], [-180.0, 5.0]]})
+    );
+    assert_eq!(geometries[1], serde_json::json!({"type": "Point", "coordinates": [8.0, -7.0]}));
+    assert_eq!(page["features"][1]["id"], "b");
+    let page = map(&dir, "t.tp", &["--fields", "home"]);
+    assert_eq!(page["features"][0]["geometry"]["coordinates"], serde_json::json!([2.0, 1.0]));
+    assert!(page["features"][1]["geometry"].is_null() && page["features"][1].get("id").is_none());
+    // Cells say which field is meant.
+    let page = map(&dir, "t.tp", &["--facet", "stops:tile=0"]);
+    assert_eq!(page["features"].as_array().unwrap().len(), 3);
+    assert_eq!(page["features"][1]["geometry"]["type"], "MultiPoint");
+    for (more, words) in [
+        (
+            &["--facet", "id"][..],
+            &["one facet of cells, as location:tile=8", "one of 'id' with other buckets"][..],
+        ),
+        (
+            &["--facet", "home:tile=1", "--facet", "stops:tile=1"],
+            &["one facet of cells", "2 of these"],
+        ),
+        (&["--facet", "home:tile=1", "--facet", "id"], &["one of 'id' with other buckets"]),
+        (&["--stats", "home"], &["have no place on a map", "--format json"]),
+        (&["--count"], &["have no place on a map"]),
+        (&["--explain"], &["have no place on a map"]),
+    ] {
+        search(more).fails_with(words);
+    }
+    dir.write(
+        "request.json",
+        r#"{"query": "*", "facets": [{"field": "home", "grid": "tile=3"}], "limit": 0}"#,
+    );
+    let page = dir.ok(&["search", "t.tp", "--request", "request.json", "--format", "geojson"]);
+    assert!(page.contains("\"cell\":\"tile:3/4/3\""), "{page}");
+    dir.write(
+        "request.json",
+        r#"{"query": "*", "facets": [{"field": "home", "grid": "tile=33"}]}"#,
+    );
+    dir.run(&["search", "t.tp", "--request", "request.json"]).fails_with(&[
+        "request.json",
+        "tile=ZOOM",
+        "tile=33",
+    ]);
+}

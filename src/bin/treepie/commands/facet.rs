@@ -250,7 +250,7 @@ pub(super) fn box_to_json((south_west, north_east): (GeoPoint, GeoPoint)) -> Val
 }
 
 /// Adds what was asked for within a bucket.
-fn add_within(object: &mut Value, bucket: &Bucket, hit: &impl Fn(&Hit) -> Value) {
+pub(super) fn add_within(object: &mut Value, bucket: &Bucket, hit: &impl Fn(&Hit) -> Value) {
     let Some(object) = object.as_object_mut() else { return };
     let (facets, statistics) = all_to_json(&bucket.facets, hit);
     for (name, within) in [("facets", facets), ("statistics", statistics)] {

@@ -1,6 +1,7 @@
 //! A page of results on its way out, as text, JSON or rows.
 
 mod compact;
+mod geojson;
 
 use std::{cmp::Reverse, collections::HashMap, io, io::Write, ops::Range};
 

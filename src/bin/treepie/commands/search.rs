@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use treepie::query::Query;
 use treepie::search::{Collapse, IdfScope, Relation, TotalMode};
 use treepie::{
-    After, Budget, DocId, ErrorKind, Hits, Index, Schema, SearchBuilder, SearchRequest, Searcher,
+    After, Budget, DocId, Error, ErrorKind, Hits, Index, Schema, SearchBuilder, SearchRequest,
+    Searcher,
 };
 
 use super::{
@@ -44,6 +45,7 @@ use crate::{
   treepie search shop.tp lamp --score '_score + 2 * (stock > 0)' --explain
   treepie search shop.tp lamp --select brand=Acme --select brand=Bolt --facet brand --facet color
   treepie search shop.tp lamp --format compact --limit 20
+  treepie search cities.tp museum --facet location:tile=auto:200 --format geojson > map.json
   treepie search shop.tp lamp --facet brand --facet brand/color:3 --stats brand/price --top-hits brand
   treepie search papers.tp 'graph search' --knn embedding=@q.json:10
   treepie search titles.tp 'a* OR b*' --slow-ms 50 --log slow.jsonl
@@ -110,6 +112,8 @@ enum PageFormat {
     Text(Format),
     /// A line for each hit.
     Compact,
+    /// Features of a map.
+    GeoJson,
     /// Record batches.
     Arrow,
 }
@@ -122,7 +126,7 @@ impl Default for PageFormat {
 
 impl clap::ValueEnum for PageFormat {
     fn value_variants<'v>() -> &'v [Self] {
-        use PageFormat::{Arrow, Compact, Text};
+        use PageFormat::{Arrow, Compact, GeoJson, Text};
         &[
             Text(Format::Text),
             Compact,
@@ -130,6 +134,7 @@ impl clap::ValueEnum for PageFormat {
             Text(Format::Jsonl),
             Text(Format::Tsv),
             Text(Format::Csv),
+            GeoJson,
             Arrow,
         ]
     }
@@ -140,6 +145,10 @@ impl clap::ValueEnum for PageFormat {
             PageFormat::Compact => {
                 let help = "A line for each hit: its number, score or what it is sorted by, name and best passage";
                 Some(PossibleValue::new("compact").help(help))
+            }
+            PageFormat::GeoJson => {
+                let help = "A collection of features for maps: hits with their points, and the cells of one facet of a grid";
+                Some(PossibleValue::new("geojson").help(help))
             }
             PageFormat::Arrow => {
                 let help = "A stream of record batches of Apache Arrow, to a file or a pipe; in builds with the feature `arrow`";
@@ -155,6 +164,7 @@ impl PageFormat {
         match self {
             PageFormat::Text(format) => Some(format),
             PageFormat::Compact => Some(Format::Text),
+            PageFormat::GeoJson => Some(Format::Json),
             PageFormat::Arrow => None,
         }
     }
@@ -550,6 +560,10 @@ fn after_values(typed: &str) -> Outcome<(Vec<treepie::Value>, DocId)> {
 pub(crate) fn run(args: Args, global: Global) -> Outcome {
     let format = args.format.of_text();
     let rows = !matches!(format, Some(Format::Text | Format::Json));
+    let is_map = matches!(args.format, PageFormat::GeoJson);
+    if is_map && (args.count || args.explain || !args.shape.statistics_of.is_empty()) {
+        return Err(not_on_a_map().into());
+    }
     if rows && args.explain {
         return Err(usage("--explain prints with --format text, compact or json only").into());
     }
@@ -584,6 +598,9 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         );
     }
     let is_count = args.count || request.is_count();
+    if is_map && is_count && request.facets().is_empty() {
+        return Err(not_on_a_map().into());
+    }
     if args.partial {
         search = search.partial();
     }
@@ -647,6 +664,7 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
                 explain::print_text(&mut out, plan, false)?;
             }
         }
+        Format::Json if is_map => out.json_line(&page.to_geojson(searcher.schema())?)?,
         Format::Json => {
             let mut object = page.to_json(&text);
             if let (Some(plan), Some(object)) = (&plan, object.as_object_mut()) {
@@ -673,6 +691,11 @@ pub(crate) fn run(args: Args, global: Global) -> Outcome {
         warn(why_empty::in_one_line(searcher.search_for(request)));
     }
     Ok(exit)
+}
+
+fn not_on_a_map() -> Error {
+    usage("numbers, statistics and plans have no place on a map")
+        .hint("--format json prints --count, --stats and --explain")
 }
 
 /// Whether anything was found. Rows do not say themselves that there may be more.
