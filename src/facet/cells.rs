@@ -1,8 +1,8 @@
 //! Counts of matching documents by the cells of a grid that their points are in.
 //!
 //! A document with many points counts once in each of its cells. Points are read by document; boxes of 1,024 documents that are in one
-//! cell settle all of theirs. Where everything matches, pages of points do so, too: those inside one cell are counted unread, and only
-//! pages on the lines between cells are read.
+//! cell settle all of theirs. If everything matches, so do pages of points: those inside one cell are counted unread, and only pages on
+//! the lines between cells are read.
 //!
 //! Cost: some ten nanoseconds for each document that matches and each of its points. Memory: four bytes a cell that may come, where these
 //! are few, or twelve a document.

@@ -1,6 +1,6 @@
-//! Statistics of the points of what matches: their number, the box around them and their centroid.
+//! Statistics of points: their number, the box around them and their centroid.
 //!
-//! Of several points of a document each different one counts once.
+//! A point that a document has twice counts once.
 //!
 //! Cost: some hundred and fifty nanoseconds a point. Memory: eight bytes a point, at most eight megabytes.
 
@@ -10,7 +10,7 @@ use crate::budget;
 use crate::error::Result;
 use crate::geo::{GeoCounts, PointTotals};
 
-/// What the points of a field say together.
+/// Box and centroid of the points of a field.
 #[derive(Debug)]
 pub(crate) struct PointsOfMatches {
     pub(crate) totals: PointTotals,

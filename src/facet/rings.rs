@@ -1,4 +1,4 @@
-//! Counts of matching documents by their distance from a point: rings, of which each is from one distance on and below another.
+//! Counts of matching documents by rings: ranges of distances from a point.
 //!
 //! Distances are compared by the formula of the module [`geo`](crate::geo). A document with many points counts once for each ring that
 //! one of them is in, as ranges of numbers do. Boxes of 1,024 documents between the same ends settle all of theirs.

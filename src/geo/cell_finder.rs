@@ -1,4 +1,4 @@
-//! Cells of many points: lines between rows of tiles are worked out once, and not for each point.
+//! Cells of many points: lines between rows of tiles are worked out once.
 
 use super::cell::tile_line;
 use super::{GeoCell, GeoGrid, UnitBounds, UnitPoint};

@@ -58,7 +58,7 @@ impl GridWanted {
     }
 }
 
-/// As it is read.
+/// `tile=8`, `tile=auto:200`, `geohash=5`
 impl fmt::Display for GridWanted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

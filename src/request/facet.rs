@@ -123,7 +123,7 @@ pub enum FacetKind {
     /// Values, the most frequent ones.
     #[default]
     Terms,
-    /// Ranges of values: given ones, steps, intervals of the calendar, or quantiles; of points rings of distances.
+    /// Ranges of values: given ones, steps, intervals, quantiles, or rings about a point.
     Ranges,
     /// Cells of a grid on the globe.
     Grid,
@@ -428,7 +428,7 @@ impl Facet {
     /// [`FacetCounts::statistics`](crate::facet::FacetCounts::statistics). In a document with [many values](crate::Field::many) each
     /// different one counts once: `[3, 3, 4]` are two, of the sum 7.
     ///
-    /// Of a field of points the number of these, the smallest box around them and their centroid; in
+    /// A field of points has their number, the smallest box around them and their centroid; in
     /// [`FacetCounts::points`](crate::facet::FacetCounts::points).
     ///
     /// ```

@@ -2,6 +2,7 @@
 
 use super::facet::{Facet, FacetWhat};
 use super::ranges::FacetRange;
+use crate::error::Result;
 use crate::geo::{GeoGrid, GeoPoint, GridWanted};
 
 impl Facet {
@@ -42,9 +43,9 @@ impl Facet {
         Facet::of(field, FacetWhat::Grid(GridWanted::Grid(grid)))
     }
 
-    /// Counts by the smallest tiles of which at most `n`, 1 to 65,536, have a matching document.
+    /// Counts by the smallest tiles of which at most `n` have any.
     ///
-    /// They are of the deepest zoom with so few that are not empty, which follows from the points of what matches alone: 24 if there
+    /// `n` is from 1 to 65,536. They are of the deepest zoom with so few that are not empty, which follows from the points of what matches alone: 24 if there
     /// are none. [`FacetCounts::grid`](crate::facet::FacetCounts::grid) says which. All else is as with [`grid`](Self::grid).
     ///
     /// Costs another look at the points.
@@ -70,9 +71,9 @@ impl Facet {
         Facet::of(field, FacetWhat::Grid(GridWanted::AutoTiles(n)))
     }
 
-    /// Counts the matching documents with a point in each of these rings: ranges of distances from `near`.
+    /// Counts the matching documents with a point in each of these rings.
     ///
-    /// Ends are distances with a unit. A ring is from its first distance on and below the second, as all ranges; without one there is no
+    /// Rings are ranges of distances from `near`. Ends are distances with a unit. A ring is from its first distance on and below the second, as all ranges; without one there is no
     /// end on that side. A document with many points counts once for each ring that one of them is in; rings may overlap. At most 1,024
     /// of them.
     ///
@@ -122,7 +123,7 @@ impl Facet {
     /// # Errors
     ///
     /// [`ErrorKind::Usage`](crate::ErrorKind::Usage) for another text, a zoom or a length beyond the greatest, and for too many tiles.
-    pub fn parse_grid(field: impl Into<String>, text: &str) -> crate::Result<Self> {
+    pub fn parse_grid(field: impl Into<String>, text: &str) -> Result<Self> {
         let field = field.into();
         match GridWanted::read(text) {
             Ok(grid) => Ok(Facet::of(field, FacetWhat::Grid(grid))),

@@ -16,7 +16,7 @@ fn places() -> (Dir, String) {
     (dir, readme)
 }
 
-fn count(dir: &Dir, query: &str) -> u64 {
+fn n_found(dir: &Dir, query: &str) -> u64 {
     let found = dir.run(&["search", "places.tp", query, "--count"]);
     found.stdout.trim().parse().unwrap_or_else(|_| panic!("{query}: {}", found.stderr))
 }
@@ -38,7 +38,7 @@ fn cells_have_their_boxes_and_the_queries_that_find_them() {
         let mut sum = 0;
         for bucket in buckets {
             let count = bucket["count"].as_u64().unwrap();
-            assert_eq!(count(&dir, bucket["select"].as_str().unwrap()), count, "{bucket}");
+            assert_eq!(n_found(&dir, bucket["select"].as_str().unwrap()), count, "{bucket}");
             let side = |name: &str| bucket["box"][name].as_f64().unwrap();
             assert!(side("south") < side("north") && side("west") < side("east"), "{bucket}");
             sum += count;
@@ -146,7 +146,7 @@ fn rings_are_counted_and_refused() {
         .map(|it| it["count"].as_u64().unwrap())
         .collect();
     assert_eq!((counts[0] + counts[1], counts[2]), (6, 294));
-    assert_eq!(count(&dir, "location:WITHIN [1km OF 48.8566,2.3522]"), counts[0]);
+    assert_eq!(n_found(&dir, "location:WITHIN [1km OF 48.8566,2.3522]"), counts[0]);
     let text = dir.ok(&["search", "places.tp", "*", "--facet", rings, "--limit", "0"]);
     assert!(
         text.contains("  1km..10km") && text.contains("  10km..") && text.contains("  ..1km"),
@@ -195,7 +195,7 @@ fn statistics_have_a_box_and_a_centroid() {
         (&found["kind"], &found["missing"], &found["exact"]),
         (&"statistics".into(), &0.into(), &true.into())
     );
-    assert_eq!(found["count"], count(&dir, near_180));
+    assert_eq!(found["count"], n_found(&dir, near_180));
     let side = |name: &str| found["box"][name].as_f64().unwrap();
     assert!(side("west") > 170.0 && side("east") < -160.0, "{found}");
     assert!(side("south") < side("north"));
@@ -206,14 +206,14 @@ fn statistics_have_a_box_and_a_centroid() {
         side("north"),
         side("east")
     );
-    assert_eq!(count(&dir, &same), count(&dir, near_180));
+    assert_eq!(n_found(&dir, &same), n_found(&dir, near_180));
     assert!(found["centroid"]["lon"].as_f64().unwrap().abs() > 160.0, "{found}");
     let text = dir.ok(&search);
     assert!(text.contains("\nlocation\n  points ") && text.contains("  centroid  "), "{text}");
     let rows = dir.ok(&[&search[..], &["--format", "csv"]].concat());
     let (names, row) = rows.split_once('\n').unwrap();
     assert!(names.ends_with(",south,west,north,east,lat,lon"), "{rows}");
-    assert!(row.starts_with(&format!("location,{}", count(&dir, near_180))), "{rows}");
+    assert!(row.starts_with(&format!("location,{}", n_found(&dir, near_180))), "{rows}");
     let page = json(&dir, &["--facet", "kind:3", "--stats", "kind/location"]);
     let bucket = &page["facets"]["kind"]["buckets"][0];
     assert_eq!(bucket["statistics"]["location"]["count"], bucket["count"]);
@@ -284,7 +284,7 @@ fn maps_have_hits_and_cells() {
     assert_eq!(page["total"], serde_json::json!({"value": 300, "relation": "exact"}));
     // An area of a query is read back from what was printed.
     dir.write("cell.geojson", features[0].to_string());
-    let inside = count(&dir, "location:WITHIN [@cell.geojson]");
+    let inside = n_found(&dir, "location:WITHIN [@cell.geojson]");
     assert!(inside >= features[0]["properties"]["count"].as_u64().unwrap());
     let within = map(
         &dir,

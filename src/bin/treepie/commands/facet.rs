@@ -4,13 +4,12 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 use treepie::facet::{Bucket, FacetCounts, FacetKind, FacetOrder, FacetRange, ValueFacet};
-use treepie::geo::{GeoArea, GeoCell, GeoPoint};
-use treepie::query::Query;
+use treepie::geo::GeoPoint;
 use treepie::value::Interval;
 use treepie::{Facet, Hit};
 
 use super::typed_names::path_and_rest;
-use super::{statistics, value_to_json};
+use super::{places, statistics, value_to_json};
 use crate::{
     args,
     failure::{Outcome, usage},
@@ -203,8 +202,8 @@ fn to_json(facet: &FacetCounts, hit: &impl Fn(&Hit) -> Value) -> Value {
             }
             FacetKind::Grid => json!({
                 "value": value_to_json(&bucket.value),
-                "box": bucket.cell.map(|cell| box_to_json(cell.corners())),
-                "select": bucket.cell.map(|cell| select(facet, cell)),
+                "box": bucket.cell.map(|cell| places::box_to_json(cell.corners())),
+                "select": bucket.cell.map(|cell| places::select(facet, cell)),
                 "count": bucket.count,
             }),
             _ => json!({
@@ -232,21 +231,6 @@ fn to_json(facet: &FacetCounts, hit: &impl Fn(&Hit) -> Value) -> Value {
         object.insert("missing_bucket".into(), of_missing);
     }
     object
-}
-
-/// Query for the documents of a cell.
-pub(super) fn select(facet: &FacetCounts, cell: GeoCell) -> String {
-    Query::within_area(&facet.field, GeoArea::Cell(cell)).to_string()
-}
-
-/// Sides of a box in degrees, by the corners in the south-west and the north-east.
-pub(super) fn box_to_json((south_west, north_east): (GeoPoint, GeoPoint)) -> Value {
-    json!({
-        "south": south_west.lat(),
-        "west": south_west.lon(),
-        "north": north_east.lat(),
-        "east": north_east.lon(),
-    })
 }
 
 /// Adds what was asked for within a bucket.

@@ -26,6 +26,7 @@ mod inspect_io;
 pub(crate) mod man;
 pub(crate) mod merge;
 mod page;
+mod places;
 pub(crate) mod plan;
 pub(crate) mod recover;
 pub(crate) mod salvage;

@@ -7,7 +7,7 @@ use treepie::Facet;
 use treepie::facet::{Accuracy, FacetCounts, StatisticsFacet, Sum};
 
 use super::typed_names::path_and_rest;
-use super::{facet, value_to_json};
+use super::{places, value_to_json};
 use crate::{
     failure::{Outcome, usage},
     output::{self, Format, Output, Table},
@@ -74,7 +74,7 @@ pub(crate) fn to_json(counts: &FacetCounts) -> Value {
         object.insert("count".into(), found.count.into());
         object.insert("documents".into(), found.documents.into());
         object.insert("missing".into(), counts.missing.into());
-        object.insert("box".into(), found.bounds.map_or(Value::Null, facet::box_to_json));
+        object.insert("box".into(), found.bounds.map_or(Value::Null, places::box_to_json));
         let centroid = found.centroid.map(|it| json!({ "lat": it.lat(), "lon": it.lon() }));
         object.insert("centroid".into(), centroid.unwrap_or_default());
     }

@@ -1,11 +1,11 @@
-//! A page as GeoJSON: cells of a grid, and hits where their points are.
+//! A page as GeoJSON: cells of a grid, and hits with their points.
 
 use serde_json::{Map, Value, json};
 use treepie::facet::{Bucket, FacetCounts, FacetKind};
 use treepie::geo::GeoPoint;
 use treepie::{Field, FieldKind, Hit, Schema};
 
-use super::super::{facet, value_to_json};
+use super::super::{facet, places, value_to_json};
 use super::{HitsPage, say_why_stopped};
 use crate::failure::{Outcome, usage};
 
@@ -86,7 +86,7 @@ impl HitsPage<'_> {
         let mut properties = json!({
             "cell": value_to_json(&bucket.value),
             "count": bucket.count,
-            "select": grid.zip(bucket.cell).map(|(grid, cell)| facet::select(grid, cell)),
+            "select": grid.zip(bucket.cell).map(|(grid, cell)| places::select(grid, cell)),
         });
         facet::add_within(&mut properties, bucket, &|hit| self.hit_to_json(hit, false));
         let geometry = bucket.cell.map(|cell| {
