@@ -109,6 +109,7 @@ mod tests {
             parts[0].documents_from(0, 3 * WINDOW).unwrap().collect()
         };
         let parts = parting.finish();
+        assert_eq!(parts.iter().map(|it| it[0].len(3 * WINDOW)).collect::<Vec<_>>(), [3, 2]);
         assert_eq!(docs(&parts[0]), [3, 2 * WINDOW, 2 * WINDOW + 5]);
         assert_eq!(docs(&parts[1]), [3, 2 * WINDOW + 5]);
     }

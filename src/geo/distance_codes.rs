@@ -65,6 +65,12 @@ mod tests {
                 let is_in = area.contains(point, &mut GeoCounts::default());
                 prop_assert_eq!(code <= radius.code(), is_in);
                 prop_assert!((least..=greatest).contains(&code));
+                // A circle that ends at the point, which is in it or not by the last bit.
+                let metres = center.to_point().distance(point.to_point());
+                let radius = Distance::from_metres(metres).unwrap();
+                let area = BoundArea::new(&GeoArea::circle(radius, center.to_point()));
+                let is_in = area.contains(point, &mut GeoCounts::default());
+                prop_assert_eq!(code <= radius.code(), is_in);
             }
         }
     }
