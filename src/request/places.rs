@@ -64,7 +64,7 @@ impl Facet {
     /// let query = searcher.parse("*")?;
     /// let page = searcher.search(&query).with_facet(Facet::auto_tiles("location", 2)).run()?;
     /// assert_eq!(page.facets[0].buckets.len(), 2);
-    /// assert_eq!(page.facets[0].grid, Some(GeoGrid::Tile { zoom: 6 }));
+    /// assert_eq!(page.facets[0].grid, Some(GeoGrid::Tile { zoom: 4 }));
     /// # Ok::<(), treepie::Error>(())
     /// ```
     pub fn auto_tiles(field: impl Into<String>, n: usize) -> Self {
