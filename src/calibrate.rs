@@ -9,7 +9,7 @@ use crate::document::Document;
 use crate::error::Result;
 use crate::expansion::DocSet;
 use crate::format::boxes::Boxes;
-use crate::format::pages::{Pages, PagesWriter};
+use crate::format::pages::{PageNumbers, Pages, PagesWriter};
 use crate::format::points::{Points, PointsWriter};
 use crate::format::terms::TermInfo;
 use crate::geo::{BoundArea, Distance, GeoArea, GeoCounts, GeoPoint, UnitPoint};
@@ -229,11 +229,11 @@ fn pages(model: &mut CostModel, points: &Points<&[u8]>, area: &BoundArea) -> Res
     sorted.into_iter().for_each(|(code, doc)| writer.add(code, doc, &mut bytes));
     writer.finish(&mut bytes).finish(&mut boxes);
     let (pages, boxes) = (Pages::open(&bytes[..]), Boxes::open(&boxes[..])?);
-    let mut set = DocSet::default();
+    let (mut set, mut numbers) = (DocSet::default(), PageNumbers::default());
     model.page_doc_ns = least(N_POINTS, || {
         set.reset(N_POINTS as u32)?;
         for nth in 0..boxes.n_pages() {
-            pages.page(boxes.page(nth)?)?.for_each_doc(|doc| set.mark(doc));
+            set.mark(pages.page(boxes.page(nth)?)?.docs(&mut numbers));
         }
         set.count_marked();
         black_box(&set);
@@ -244,7 +244,8 @@ fn pages(model: &mut CostModel, points: &Points<&[u8]>, area: &BoundArea) -> Res
         let (mut counts, mut n) = (GeoCounts::default(), 0);
         for nth in 0..boxes.n_pages() {
             let page = pages.page(boxes.page(nth)?)?;
-            page.for_each(|it| n += u32::from(area.contains(it.point, &mut counts)));
+            let points = page.points(&mut numbers);
+            n += points.filter(|it| area.contains(it.point, &mut counts)).count();
         }
         black_box(n);
         Ok(())

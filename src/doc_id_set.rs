@@ -50,6 +50,11 @@ impl DocIdSet {
         DocIdSet::Some(MatchWindows::with_room(n_docs))
     }
 
+    /// Works like [`with_room`](Self::with_room), where about so many documents are to come.
+    pub(crate) fn with_memory_for(n_docs: u32, n_expected: u64) -> Self {
+        DocIdSet::Some(MatchWindows::with_memory_for(n_docs, n_expected))
+    }
+
     /// Bytes of heap.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> u64 {
@@ -125,6 +130,21 @@ impl MatchWindows {
     pub(crate) fn with_room(n_docs: u32) -> Self {
         let places = vec![0; n_docs.div_ceil(WINDOW) as usize];
         MatchWindows { windows: vec![], places, bytes: vec![], len: 0 }
+    }
+
+    /// None yet, of a segment of `n_docs`, with memory for about so many: they are not moved while they come.
+    fn with_memory_for(n_docs: u32, n_expected: u64) -> Self {
+        let n_windows = n_docs.div_ceil(WINDOW) as usize;
+        let n_expected = usize::try_from(n_expected).unwrap_or(usize::MAX);
+        let bytes = n_expected.saturating_mul(size_of::<u16>());
+        let of_bitmaps = n_windows * BITMAP_BYTES;
+        // Windows have about as many each, and from half as many bytes on some are bitmaps.
+        let bytes = if bytes > of_bitmaps / 2 { of_bitmaps } else { bytes };
+        MatchWindows {
+            windows: Vec::with_capacity(n_windows.min(n_expected)),
+            bytes: Vec::with_capacity(bytes),
+            ..Self::with_room(n_docs)
+        }
     }
 
     /// Set of these documents of a segment of `n_docs`, which ascend.

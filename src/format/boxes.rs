@@ -57,7 +57,7 @@
 //!
 //! Children of a box are found by its place, so that there are no references that could be wrong.
 
-use crate::bytes::{ByteReader, Source};
+use crate::bytes::{ByteReader, Source, array_at};
 use crate::error::{Error, Result};
 use crate::geo::{UnitBounds, UnitPoint};
 use smallvec::SmallVec;
@@ -76,7 +76,7 @@ const FOOTER_LEN: u64 = size_of::<u64>() as u64;
 pub(crate) struct PageEntry {
     pub(crate) bounds: UnitBounds,
     pub(super) start: u64,
-    pub(super) first_doc: u32,
+    pub(crate) first_doc: u32,
     pub(crate) n_points: u16,
     pub(super) low_width: u8,
     pub(super) high_len: u8,
@@ -233,6 +233,35 @@ impl<'s, S: Source<'s>> Boxes<S> {
         decode_box(&mut ByteReader::new(&bytes)).ok_or_else(|| self.wrong(at))
     }
 
+    /// Calls `visit` with each of the boxes below one that is no page. They are next to each other, and read at once.
+    #[inline]
+    pub(crate) fn for_each_below(
+        &self,
+        place: BoxPlace,
+        mut visit: impl FnMut(BoxPlace, &UnitBounds) -> Result<()>,
+    ) -> Result<()> {
+        let mut below = self.below(place);
+        let Some(first) = below.next() else { return Ok(()) };
+        let n = 1 + below.count() as u64;
+        let (_, start) = self.levels.get(first.level as usize).copied().unwrap_or_default();
+        let len = if first.level == 0 { ENTRY_LEN } else { BOX_LEN };
+        let at = start + u64::from(first.nth) * len;
+        let bytes = self.source.bytes(at..at + n * len)?;
+        let corner = |at: usize| {
+            let both = u64::from_le_bytes(array_at(&bytes, at)?);
+            Some(UnitPoint { x: both as u32, y: (both >> u32::BITS) as u32 })
+        };
+        for (nth, at_box) in (0..n as u32).zip((0..).step_by(len as usize)) {
+            let bounds = corner(at_box).zip(corner(at_box + UnitPoint::LEN));
+            let bounds = bounds.map(|(least, greatest)| UnitBounds { least, greatest });
+            let Some(bounds) = bounds.filter(|bounds| !bounds.is_empty()) else {
+                return Err(self.wrong(at + u64::from(nth) * len));
+            };
+            visit(BoxPlace { level: first.level, nth: first.nth + nth }, &bounds)?;
+        }
+        Ok(())
+    }
+
     /// The entry of a page.
     pub(crate) fn page(&self, nth: u32) -> Result<PageEntry> {
         let at = u64::from(nth.min(self.n_pages())) * ENTRY_LEN;
@@ -337,6 +366,13 @@ mod tests {
                     continue;
                 }
                 let below: Vec<_> = boxes.below(place).collect();
+                let mut at_once = vec![];
+                let seen = boxes.for_each_below(place, |place, bounds| {
+                    assert_eq!(boxes.bounds(place).unwrap(), *bounds);
+                    at_once.push(place);
+                    Ok(())
+                });
+                assert_eq!((seen.is_ok(), &at_once), (true, &below));
                 let all = below.iter().map(|it| boxes.bounds(*it).unwrap());
                 assert_eq!(UnitBounds::of(all.flat_map(|it| [it.least, it.greatest])), around);
                 let (first, last) =

@@ -55,6 +55,11 @@ use super::column::{SLACK, pack, packed_len, unpack, width_of};
 use crate::bytes::{Bytes, Source};
 use crate::error::{Error, Result};
 use crate::geo::{UnitBounds, UnitPoint};
+use crate::simd::numbers::{self, AT_ONCE, PlaceBuffer};
+
+const PAGE_LEN: usize = PAGE_POINTS as usize;
+/// Words for the high parts of a page's documents, whose bytes are counted by one.
+const HIGH_WORDS: usize = 256 / size_of::<u64>();
 
 /// Points from which on a segment has pages.
 pub(crate) const POINTS_MIN: u64 = 1_024;
@@ -187,7 +192,8 @@ impl<'s, S: Source<'s>> Pages<S> {
         };
         let page =
             Page { bytes: self.source.bytes(entry.start..end)?, entry, lows_at, xs_at, ys_at };
-        let n_found: u32 = page.high_words().map(|(_, word)| word.count_ones()).sum();
+        let ones = |word: &[u8; 8]| u64::from_le_bytes(*word).count_ones();
+        let n_found: u32 = page.high_words().iter().map(ones).sum();
         match n_found == u32::from(entry.n_points) {
             true => Ok(page),
             false => {
@@ -217,13 +223,13 @@ impl<'s, S: Source<'s>> Pages<S> {
 /// [scattered](Placed::scattered) numbers.
 pub(crate) fn verify<'s, S: Source<'s>>(pages: &Pages<S>, boxes: &Boxes<S>) -> Result<u64> {
     let (mut writer, mut written, mut at, mut sum) = (PagesWriter::new(), vec![], 0, 0u64);
-    let (mut of_page, mut last) = (vec![], None);
+    let (mut of_page, mut last, mut numbers) = (vec![], None, PageNumbers::default());
     for nth in 0..boxes.n_pages() {
         of_page.clear();
-        pages.page(boxes.page(nth)?)?.for_each(|placed| {
+        for placed in pages.page(boxes.page(nth)?)?.points(&mut numbers) {
             sum = sum.wrapping_add(placed.scattered());
             of_page.push((placed.point.to_code(), placed.doc));
-        });
+        }
         of_page.sort_unstable();
         if of_page.first().copied() < last {
             let error = Error::corrupt("checking pages of points");
@@ -270,52 +276,100 @@ impl Page<'_> {
         self.xs_at as u64
     }
 
-    /// Bits of the high parts of documents, 64 at a time, each with the place of its first.
+    /// Bits of the high parts of documents.
     #[inline]
-    fn high_words(&self) -> impl Iterator<Item = (u32, u64)> {
+    fn high_words(&self) -> [[u8; 8]; HIGH_WORDS] {
+        let mut words = [[0; 8]; HIGH_WORDS];
         let bytes = self.bytes.get(..self.lows_at).unwrap_or_default();
-        let (words, rest) = bytes.as_chunks();
-        let mut last = [0; size_of::<u64>()];
-        last.iter_mut().zip(rest).for_each(|(to, byte)| *to = *byte);
-        let words = words.iter().copied().chain([last]);
-        (0..).step_by(u64::BITS as usize).zip(words.map(u64::from_le_bytes))
+        if let Some(room) = words.as_flattened_mut().get_mut(..bytes.len()) {
+            room.copy_from_slice(bytes);
+        }
+        words
     }
 
-    /// Calls `visit` with the place on the page and the document of each point, ascending.
-    #[inline]
-    fn for_each_place(&self, mut visit: impl FnMut(usize, u32)) {
+    fn n_points(&self) -> usize {
+        usize::from(self.entry.n_points).min(PAGE_LEN)
+    }
+
+    /// Unpacks the documents of all points, ascending.
+    pub(crate) fn docs<'n>(&self, numbers: &'n mut PageNumbers) -> &'n [u32] {
         let PageEntry { first_doc, low_width, .. } = self.entry;
         let low_width = u32::from(low_width);
-        let mut nth = 0;
-        for (at, mut word) in self.high_words() {
-            while word != 0 {
-                let high = u64::from(at + word.trailing_zeros() - nth);
-                word &= word - 1;
-                let low = unpack(&self.bytes, self.lows_at, low_width, nth as usize);
-                // Beyond all documents only where bytes are damaged.
-                visit(nth as usize, first_doc.wrapping_add((high << low_width | low) as u32));
-                nth += 1;
+        let PageNumbers { docs, places, .. } = numbers;
+        let docs = docs.get_mut(..self.n_points()).unwrap_or_default();
+        unpack_all(&self.bytes, self.lows_at, low_width, docs);
+        let (words, mut nth) = (self.high_words(), 0);
+        let n_words = self.lows_at.div_ceil(size_of::<u64>());
+        let parts = words.get(..n_words).unwrap_or_default().chunks(AT_ONCE / u64::BITS as usize);
+        for (base, words) in (0..).step_by(AT_ONCE).zip(parts) {
+            let n_found = numbers::places(words, base, places);
+            let of_part = docs.get_mut(nth..).unwrap_or_default().iter_mut();
+            let places = places.get(..n_found).unwrap_or_default();
+            for ((nth, place), doc) in (nth as u32..).zip(places).zip(of_part) {
+                // Beyond all documents only if bytes are damaged.
+                let high = place.wrapping_sub(nth).unbounded_shl(low_width);
+                *doc = first_doc.wrapping_add(high | *doc);
             }
+            nth += n_found;
         }
+        docs
     }
 
-    /// Calls `visit` with the document of each point, ascending.
-    #[inline]
-    pub(crate) fn for_each_doc(&self, mut visit: impl FnMut(u32)) {
-        self.for_each_place(|_, doc| visit(doc));
-    }
-
-    /// Calls `visit` with each point, ascending by document.
-    #[inline]
-    pub(crate) fn for_each(&self, mut visit: impl FnMut(Placed)) {
+    /// Unpacks all points, ascending by document.
+    pub(crate) fn points<'n>(
+        &self,
+        numbers: &'n mut PageNumbers,
+    ) -> impl Iterator<Item = Placed> + use<'n> {
         let bounds = self.entry.bounds;
         let UnitPoint { x: west, y: south } = bounds.least;
-        let (x_width, y_width, bytes) = (x_width(&bounds), y_width(&bounds), &*self.bytes);
-        self.for_each_place(|nth, doc| {
-            let x = west.wrapping_add(unpack(bytes, self.xs_at, x_width, nth) as u32);
-            let y = south.wrapping_add(unpack(bytes, self.ys_at, y_width, nth) as u32);
-            visit(Placed { doc, point: UnitPoint { x, y } });
-        });
+        let n = self.n_points();
+        self.docs(numbers);
+        let PageNumbers { docs, xs, ys, .. } = numbers;
+        unpack_all(&self.bytes, self.xs_at, x_width(&bounds), xs.get_mut(..n).unwrap_or_default());
+        unpack_all(&self.bytes, self.ys_at, y_width(&bounds), ys.get_mut(..n).unwrap_or_default());
+        docs.iter().zip(&*xs).zip(&*ys).take(n).map(move |((doc, x), y)| {
+            let point = UnitPoint { x: west.wrapping_add(*x), y: south.wrapping_add(*y) };
+            Placed { doc: *doc, point }
+        })
+    }
+
+    /// Unpacks the coordinates of one point.
+    #[inline]
+    pub(crate) fn point(&self, nth: usize) -> UnitPoint {
+        let bounds = self.entry.bounds;
+        let number = |at: usize, width: u32| unpack(&self.bytes, at, width, nth) as u32;
+        UnitPoint {
+            x: bounds.least.x.wrapping_add(number(self.xs_at, x_width(&bounds))),
+            y: bounds.least.y.wrapping_add(number(self.ys_at, y_width(&bounds))),
+        }
+    }
+}
+
+/// Writes the numbers packed from `at` on.
+fn unpack_all(bytes: &[u8], at: usize, width: u32, out: &mut [u32]) {
+    match width {
+        0 => out.fill(0),
+        u32::BITS.. => {
+            let all = out.iter_mut().enumerate();
+            all.for_each(|(nth, out)| *out = unpack(bytes, at, width, nth) as u32);
+        }
+        _ => numbers::unpack_neighbours(bytes.get(at..).unwrap_or_default(), width, 0, out),
+    }
+}
+
+/// Room for the numbers of a page.
+#[derive(Debug)]
+pub(crate) struct PageNumbers {
+    docs: [u32; PAGE_LEN],
+    xs: [u32; PAGE_LEN],
+    ys: [u32; PAGE_LEN],
+    places: PlaceBuffer,
+}
+
+impl Default for PageNumbers {
+    fn default() -> Self {
+        let none = [0; PAGE_LEN];
+        PageNumbers { docs: none, xs: none, ys: none, places: [0; AT_ONCE + 64] }
     }
 }
 
@@ -348,10 +402,9 @@ pub(crate) mod tests {
         assert_eq!(pages, expected, "{}", doc_check::render(&pages));
         let (pages, boxes) = (Pages::open(&pages[..]), Boxes::open(&boxes[..]).unwrap());
         let page = pages.page(boxes.page(0).unwrap()).unwrap();
-        let (mut found, mut docs) = (vec![], vec![]);
-        page.for_each(|placed| found.push(placed));
-        page.for_each_doc(|doc| docs.push(doc));
-        assert_eq!((found, docs), (points.to_vec(), vec![5, 5, 7]));
+        let mut numbers = PageNumbers::default();
+        let found: Vec<_> = page.points(&mut numbers).collect();
+        assert_eq!((&found[..], page.docs(&mut numbers)), (&points[..], &[5, 5, 7][..]));
     }
 
     proptest! {
@@ -375,18 +428,19 @@ pub(crate) mod tests {
             let (pages, boxes) = (Pages::open(&pages[..]), Boxes::open(&boxes[..]).unwrap());
             let expected = points.iter().fold(0u64, |sum, it| sum.wrapping_add(it.scattered()));
             prop_assert_eq!(verify(&pages, &boxes).unwrap(), expected);
-            let mut found = vec![];
+            let (mut found, mut numbers) = (vec![], PageNumbers::default());
             for nth in 0..boxes.n_pages() {
                 let entry = boxes.page(nth).unwrap();
                 let before = found.len();
                 let page = pages.page(entry).unwrap();
-                page.for_each(|placed| found.push(placed));
+                found.extend(page.points(&mut numbers));
+                let each = found[before..].iter().map(|it| it.point);
+                prop_assert!(each.enumerate().all(|(nth, point)| page.point(nth) == point));
                 let bounds = UnitBounds::of(found[before..].iter().map(|it| it.point));
                 prop_assert_eq!(bounds, entry.bounds);
-                let mut docs = vec![];
-                page.for_each_doc(|doc| docs.push(doc));
+                let docs = page.docs(&mut numbers);
                 prop_assert!(docs.is_sorted());
-                prop_assert!(docs.into_iter().eq(found[before..].iter().map(|it| it.doc)));
+                prop_assert!(docs.iter().copied().eq(found[before..].iter().map(|it| it.doc)));
             }
             points.sort_unstable();
             found.sort_unstable();

@@ -17,6 +17,12 @@ pub(crate) struct Center {
 
 /// Quarter of a circle of latitude in units.
 const QUARTER_TURN: u32 = 1 << 30;
+const HALF_TURN: u32 = 1 << 31;
+/// Halves of the angles of a unit of latitude and of longitude.
+const HALF_Y_RADIANS: f64 = PI / (2.0 * Y_UNITS);
+const HALF_X_RADIANS: f64 = PI / X_UNITS;
+/// More than the cosine of a latitude near a pole is off.
+const COSINE_OF_POLE: f64 = 4e-16;
 /// Units of latitude from a pole within which cosines have fewer than twelve digits that are right.
 const NEAR_POLE: u32 = 1 << 21;
 
@@ -25,7 +31,7 @@ impl Center {
         Self::at(UnitPoint::of(point))
     }
 
-    fn at(point: UnitPoint) -> Self {
+    pub(super) fn at(point: UnitPoint) -> Self {
         Center { point, cos_lat: cos_lat(point.y), sin_lat: libm::sin(lat_radians(point.y)) }
     }
 
@@ -38,6 +44,48 @@ impl Center {
         let sin_lat = libm::sin(dy as f64 * (PI / (2.0 * Y_UNITS)));
         let sin_lon = libm::sin(f64::from(dx) * (PI / X_UNITS));
         sin_lat * sin_lat + self.cos_lat * cos_lat(other.y) * (sin_lon * sin_lon)
+    }
+
+    /// A haversine that no point of a box is nearer than, by powers instead of sines.
+    ///
+    /// It takes a twentieth of the time of [the closest](Self::nearest_haversine), and is as close for small boxes near the center.
+    #[inline]
+    pub(crate) fn rough_nearest(&self, UnitBounds { least, greatest }: &UnitBounds) -> f64 {
+        let dx = match (least.x..=greatest.x).contains(&self.point.x) {
+            true => 0,
+            false => self.turn_to(least.x).min(self.turn_to(greatest.x)),
+        };
+        let dy = self.point.y.abs_diff(self.point.y.clamp(least.y, greatest.y));
+        let [south, north] = [least.y, greatest.y].map(|y| lat_radians(y).abs());
+        let of_lat = sine_at_least(f64::from(dy) * HALF_Y_RADIANS);
+        let of_lon = sine_at_least(f64::from(dx) * HALF_X_RADIANS);
+        let cosines = self.cos_lat * cosine_at_least(south.max(north));
+        let haversine = of_lat * of_lat + cosines * (of_lon * of_lon);
+        haversine - haversine * 1e-12 - self.cos_lat * COSINE_OF_POLE
+    }
+
+    /// A haversine that no point of a box is farther than, as [roughly](Self::rough_nearest).
+    pub(crate) fn rough_farthest(&self, UnitBounds { least, greatest }: &UnitBounds) -> f64 {
+        let opposite = self.point.x.wrapping_add(HALF_TURN);
+        let dx = match (least.x..=greatest.x).contains(&opposite) {
+            true => HALF_TURN,
+            false => self.turn_to(least.x).max(self.turn_to(greatest.x)),
+        };
+        let dy = self.point.y.abs_diff(least.y).max(self.point.y.abs_diff(greatest.y));
+        // Half the units from pole to pole are no whole number.
+        let is_at_equator = least.y <= u32::MAX / 2 && u32::MAX / 2 < greatest.y;
+        let [south, north] = [least.y, greatest.y].map(|y| lat_radians(y).abs());
+        let to_equator = if is_at_equator { 0.0 } else { south.min(north) };
+        let of_lat = sine_at_most(f64::from(dy) * HALF_Y_RADIANS);
+        let of_lon = sine_at_most(f64::from(dx) * HALF_X_RADIANS);
+        let cosines = self.cos_lat * cosine_at_most(to_equator);
+        let haversine = of_lat * of_lat + cosines * (of_lon * of_lon);
+        haversine + haversine * 1e-12 + self.cos_lat * COSINE_OF_POLE
+    }
+
+    /// Units of longitude to another meridian, the shorter way.
+    fn turn_to(&self, x: u32) -> u32 {
+        x.wrapping_sub(self.point.x).cast_signed().unsigned_abs()
     }
 
     /// A haversine that no point of a box is nearer than.
@@ -147,12 +195,36 @@ pub(super) fn cos_lat(y: u32) -> f64 {
     }
 }
 
-fn metres_of(haversine: f64) -> f64 {
+/// Sines and cosines of angles up to a right one, by the first powers of their series, of which each is on the other side.
+fn sine_at_least(angle: f64) -> f64 {
+    angle * (1.0 - angle * angle / 6.0)
+}
+
+fn sine_at_most(angle: f64) -> f64 {
+    let square = angle * angle;
+    (angle * (1.0 - square / 6.0 * (1.0 - square / 20.0))).min(1.0)
+}
+
+fn cosine_at_least(angle: f64) -> f64 {
+    cosine_up_to_eighth(angle) - angle.powi(10) / 3_628_800.0
+}
+
+fn cosine_at_most(angle: f64) -> f64 {
+    cosine_up_to_eighth(angle)
+}
+
+fn cosine_up_to_eighth(angle: f64) -> f64 {
+    let square = angle * angle;
+    1.0 - square / 2.0 * (1.0 - square / 12.0 * (1.0 - square / 30.0 * (1.0 - square / 56.0)))
+}
+
+/// Metres of a haversine.
+pub(crate) fn metres_of(haversine: f64) -> f64 {
     2.0 * EARTH_RADIUS_M * libm::asin(haversine.sqrt().min(1.0))
 }
 
 /// The greatest haversine of points within some metres; infinite where all points are.
-pub(super) fn haversine_of(metres: f64) -> f64 {
+pub(crate) fn haversine_of(metres: f64) -> f64 {
     let half = metres / (2.0 * EARTH_RADIUS_M);
     if half >= PI / 2.0 {
         return f64::INFINITY;

@@ -66,6 +66,17 @@ impl Ring {
 
     /// Place of the points of a box, which has some.
     pub(super) fn relation(&self, points: &UnitBounds) -> BoxRelation {
+        let nearest = self.center.rough_nearest(points);
+        if nearest > self.greatest {
+            return BoxRelation::Outside;
+        }
+        let farthest = self.center.rough_farthest(points);
+        if farthest < self.least {
+            return BoxRelation::Outside;
+        }
+        if self.least <= nearest && farthest <= self.greatest {
+            return BoxRelation::Inside;
+        }
         let nearest = self.center.nearest_haversine(points);
         if nearest > self.greatest {
             return BoxRelation::Outside;
@@ -310,6 +321,8 @@ mod tests {
             let relation = ring.relation(&bounds);
             let (nearest, farthest) =
                 (ring.center.nearest_haversine(&bounds), ring.center.farthest_haversine(&bounds));
+            let rough_nearest = ring.center.rough_nearest(&bounds);
+            let rough_farthest = ring.center.rough_farthest(&bounds);
             let mut all = vec![bounds.least, bounds.greatest];
             // Corners, the meridian and the latitude of the center, and others.
             all.push(UnitPoint { x: bounds.least.x, y: bounds.greatest.y });
@@ -325,6 +338,7 @@ mod tests {
             for point in all {
                 let haversine = ring.center.haversine(point);
                 prop_assert!(nearest <= haversine && haversine <= farthest, "{point:?} {haversine}");
+                prop_assert!(rough_nearest <= haversine && haversine <= rough_farthest, "{point:?}");
                 let is_in = ring.least <= haversine && haversine <= ring.greatest;
                 match relation {
                     BoxRelation::Inside => prop_assert!(is_in, "{point:?}"),

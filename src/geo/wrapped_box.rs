@@ -62,12 +62,28 @@ impl WrappedBox {
         }
     }
 
+    /// The one or two boxes that it is made of, none of which crosses 180°.
+    pub(super) fn parts(&self) -> impl Iterator<Item = UnitBounds> {
+        let WrappedBox { west, width, south, north } = *self;
+        let end = u64::from(west) + width;
+        let (east, rest) = match u32::try_from(end) {
+            Ok(east) => (east, None),
+            Err(_) => (u32::MAX, Some(end as u32)),
+        };
+        let part = move |west, east| {
+            let corners = (UnitPoint { x: west, y: south }, UnitPoint { x: east, y: north });
+            UnitBounds { least: corners.0, greatest: corners.1 }
+        };
+        let rest = rest.map(|east| part(0, east));
+        [part(west, east)].into_iter().chain(rest).filter(|part| !part.is_empty())
+    }
+
     #[inline]
     pub(crate) fn contains(&self, UnitPoint { x, y }: UnitPoint) -> bool {
         u64::from(x.wrapping_sub(self.west)) <= self.width && self.south <= y && y <= self.north
     }
 
-    pub(super) fn relation(&self, UnitBounds { least, greatest }: &UnitBounds) -> BoxRelation {
+    pub(crate) fn relation(&self, UnitBounds { least, greatest }: &UnitBounds) -> BoxRelation {
         let width = u64::from(greatest.x - least.x);
         // From one western side to the other.
         let (to_least, to_west) = (

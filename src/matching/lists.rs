@@ -208,8 +208,9 @@ impl<'s> Lists<'s> {
         let mut read = ReadArea::of(leaf);
         let done = if scan.span.upper <= FEW_ON_PAGES {
             let mut docs = Vec::with_capacity(scan.span.upper as usize);
-            let all =
-                points::for_each_doc((scan, covered), n_docs, &mut read, |doc| docs.push(doc));
+            let all = points::for_each_page((scan, covered), n_docs, &mut read, |of_page| {
+                docs.extend_from_slice(of_page);
+            });
             docs.sort_unstable();
             docs.dedup();
             self.add_docs(&docs);
@@ -217,8 +218,7 @@ impl<'s> Lists<'s> {
         } else {
             let mut docs = doc_sets.pop().unwrap_or_default();
             docs.reset(n_docs)?;
-            let all =
-                points::for_each_doc((scan, covered), n_docs, &mut read, |doc| docs.mark(doc));
+            let all = points::for_each_page((scan, covered), n_docs, &mut read, |it| docs.mark(it));
             docs.count_marked();
             let (walked, took) = (None, Duration::ZERO);
             self.expanded.push(Expanded { leaf, docs, walked, took });

@@ -423,7 +423,10 @@ impl<'s> Execution<'s> {
         let everything = known == Some(u64::from(n_docs));
         let mut set = match keep {
             true if everything => Some(DocIdSet::Everything),
-            true => Some(DocIdSet::with_room(n_docs)),
+            true => {
+                let n_expected = self.root_estimate(at).documents;
+                Some(DocIdSet::with_memory_for(n_docs, n_expected))
+            }
             false => None,
         };
         let collect = matches!(set, Some(DocIdSet::Some(_)));

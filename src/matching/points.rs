@@ -2,6 +2,7 @@
 
 use crate::budget::{self, ns};
 use crate::error::{Error, Result};
+use crate::format::pages::PageNumbers;
 use crate::format::points::BLOCK_DOCS;
 use crate::geo::{BoxRelation, GeoCounts};
 use crate::plan::LeafId;
@@ -77,30 +78,25 @@ pub(super) fn has(scan: &PointsScan<'_>, doc: u32) -> Result<bool> {
     Ok(!lows.is_empty())
 }
 
-/// Calls `visit` with each document that has a point in the area, by the pages that this covers: once for each of its points.
-pub(super) fn for_each_doc(
+/// Calls `visit` with the documents that have a point in the area, page by page of those that this covers: with each once for each of its
+/// points.
+pub(super) fn for_each_page(
     (scan, covered): (&PointsScan<'_>, &Covered<'_>),
     n_docs: u32,
     read: &mut ReadArea,
-    mut visit: impl FnMut(u32),
+    mut visit: impl FnMut(&[u32]),
 ) -> Result<()> {
-    let mut greatest = 0;
-    let pages = &covered.field;
+    let (pages, mut numbers) = (&covered.field, PageNumbers::default());
     for nth in covered.inside.iter().cloned().flatten() {
         budget::work(ns::PAGE_ADDED)?;
         let page = pages.pages.page(pages.boxes.page(nth)?)?;
-        page.for_each_doc(|doc| {
-            greatest = greatest.max(doc);
-            visit(doc);
-        });
+        let docs = page.docs(&mut numbers);
+        check_inside(docs, n_docs)?;
+        visit(docs);
         read.counts.pages_inside += 1;
         read.bytes_read += page.bytes_of_docs();
     }
-    for_each_on_border((scan, covered), read, |doc| {
-        greatest = greatest.max(doc);
-        visit(doc);
-    })?;
-    check_greatest(greatest, n_docs)
+    for_each_on_border((scan, covered), n_docs, read, visit)
 }
 
 /// Number of points in the area on the pages that this covers: those inside are not read.
@@ -109,41 +105,36 @@ pub(super) fn count(
     n_docs: u32,
     read: &mut ReadArea,
 ) -> Result<u64> {
-    let (mut greatest, mut n) = (0, covered.n_inside);
-    for_each_on_border((scan, covered), read, |doc| {
-        greatest = greatest.max(doc);
-        n += 1;
-    })?;
+    let mut n = covered.n_inside;
+    for_each_on_border((scan, covered), n_docs, read, |docs| n += docs.len() as u64)?;
     read.counts.pages_inside += covered.n_pages_inside();
-    check_greatest(greatest, n_docs).map(|()| n)
+    Ok(n)
 }
 
 fn for_each_on_border(
     (scan, covered): (&PointsScan<'_>, &Covered<'_>),
+    n_docs: u32,
     read: &mut ReadArea,
-    mut visit: impl FnMut(u32),
+    mut visit: impl FnMut(&[u32]),
 ) -> Result<()> {
-    let pages = &covered.field;
-    let area = &*scan.area;
     read.counts.boxes_tested += covered.boxes_tested;
     read.counts.boxes_settled += covered.boxes_tested.saturating_sub(covered.border.len() as u64);
-    for nth in &covered.border {
-        budget::work(ns::PAGE_COMPARED)?;
-        let page = pages.pages.page(pages.boxes.page(*nth)?)?;
-        let counts = &mut read.counts;
-        page.for_each(|placed| {
-            if area.contains(placed.point, counts) {
-                visit(placed.doc);
-            }
-        });
-        read.counts.pages_border += 1;
-        read.bytes_read += page.n_bytes();
+    let mut checked = |docs: &[u32]| {
+        check_inside(docs, n_docs)?;
+        visit(docs);
+        Ok(())
+    };
+    if let Some(known) = &covered.read {
+        read.counts += known.counts;
+        read.bytes_read += known.n_bytes;
+        return checked(&known.docs);
     }
-    Ok(())
+    covered.for_each_on_border(&scan.area, &mut read.counts, &mut read.bytes_read, checked)
 }
 
-fn check_greatest(greatest: u32, n_docs: u32) -> Result<()> {
-    match greatest < n_docs {
+fn check_inside(docs: &[u32], n_docs: u32) -> Result<()> {
+    let greatest = docs.iter().copied().fold(0, u32::max);
+    match docs.is_empty() || greatest < n_docs {
         true => Ok(()),
         false => Err(Error::corrupt("reading pages of points")
             .expected(format!("documents below {n_docs}"))

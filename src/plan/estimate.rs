@@ -70,6 +70,8 @@ pub(crate) enum EstimateSource {
     PointBoxes,
     /// Shares of the boxes of pages of points that an area covers.
     PageBoxes,
+    /// Points of pages that cross the border of an area were compared with it.
+    BorderPoints,
     /// The number of neighbours that are asked for, of those that the filter lets through.
     Neighbors,
     /// A guess of how many documents with the words have the phrase.
@@ -103,6 +105,7 @@ impl EstimateSource {
                 let of = counted(of, "document");
                 return format!("sample of {documents} of {of} at the border").into();
             }
+            EstimateSource::BorderPoints => "points at the border",
             EstimateSource::PointBoxes => "boxes of points",
             EstimateSource::PageBoxes => "page boxes",
             EstimateSource::Segment => "segment size",

@@ -21,6 +21,11 @@ use crate::format::column::BLOCK_DOCS;
 const BETTER_BY: f32 = 4.0;
 /// Matches of a window up to which a document is searched for among them.
 const ARRAY_MAX: f64 = bitmap::ARRAY_MAX as f64;
+/// Documents for one that matches from which on groups of documents tell enough, groups for one in which something matches, and
+/// matches that are put into groups in the time that groups save where a document is asked for.
+const SPARSE_FROM: f64 = 64.0;
+const GROUPS_EACH: f64 = 8.0;
+const MATCHES_OF_ASKED: f64 = 8.0;
 /// Hits of the first batch for each of a page that is grouped, the least there are, and growth from batch to batch.
 const BATCH_PER_HIT: u64 = 4;
 const BATCH_MIN: u64 = 64;
@@ -152,10 +157,23 @@ impl OrderedSegment {
     fn by_places_ns(&self, costs: &CostModel) -> Option<f32> {
         const PAGES_AROUND: f64 = 4.0;
         let points_of_page = f64::from(PAGE_POINTS);
-        let n_read = self.n_wanted * f64::from(self.n_docs) / self.n_matches.max(1.0);
-        let n_pages = PAGES_AROUND + n_read / points_of_page;
+        let n_pages = PAGES_AROUND + self.n_read_for_first() / points_of_page;
         let ns = (n_pages * points_of_page) as f32 * costs.page_point_ns;
         self.shape.has_places.then_some(ns)
+    }
+
+    /// Binary logarithm of the documents of a group, if few match of those around a point: a bit for each group then answers for most of
+    /// its documents.
+    pub(crate) fn group_bits(&self) -> Option<u32> {
+        let docs_of_match = f64::from(self.n_docs) / self.n_matches.max(1.0);
+        let pays = docs_of_match >= SPARSE_FROM
+            && self.n_read_for_first() * MATCHES_OF_ASKED >= self.n_matches;
+        pays.then(|| (docs_of_match / GROUPS_EACH) as u32).map(u32::ilog2)
+    }
+
+    /// Documents around a point among which as many match as are wanted.
+    fn n_read_for_first(&self) -> f64 {
+        self.n_wanted * f64::from(self.n_docs) / self.n_matches.max(1.0)
     }
 
     /// Whether boxes of points cost less than a distance of every match.

@@ -62,7 +62,11 @@ pub(super) fn expected_of_pages(
     let of_points = f64::from(n_with) / points.n_points().max(1) as f64;
     let documents = (covered.n_inside as f64 + covered.expected) * of_points;
     let documents = documents.clamp(lower.into(), upper.into());
-    (Span { lower, upper, documents }, EstimateSource::PageBoxes)
+    let source = match covered.read {
+        None => EstimateSource::PageBoxes,
+        Some(_) => EstimateSource::BorderPoints,
+    };
+    (Span { lower, upper, documents }, source)
 }
 
 /// Documents with points in an area: bounds by the boxes of blocks, and a guess by some points of those that cross its border.

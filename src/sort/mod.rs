@@ -5,6 +5,7 @@ mod first;
 mod in_order;
 mod json;
 mod key;
+mod match_groups;
 mod near;
 mod order;
 mod place;
