@@ -1,7 +1,9 @@
 //! Areas in units, compared with points and with boxes of points.
 
 use super::bound_polygons::BoundPolygons;
+use super::distance::{Center, haversine_of, metres_of};
 use super::length::{length_text, lengths_apart};
+use super::nearest_edge::nearest_of;
 use super::ring::Ring;
 use super::wrapped_box::WrappedBox;
 use super::{BoxRelation, GeoArea, GeoCounts, UnitBounds, UnitPoint};
@@ -115,36 +117,59 @@ impl BoundArea {
 
     /// Says how far the nearest of some points is, which are all outside: `16.32 km away, at most 16.09 wanted`.
     pub(crate) fn missed_by(&self, area: &GeoArea, points: &[UnitPoint]) -> String {
-        let Some(ring) = self.ring() else {
-            return format!("none of its points is in the {}", area.described());
-        };
-        let (least, greatest) = ring.metres;
-        let misses = points.iter().filter_map(|point| self.miss(*point));
+        let misses = points.iter().filter_map(|point| self.miss(*point, f64::INFINITY));
         let nearest = misses.min_by(|(a, _), (b, _)| a.total_cmp(b));
         let nearest = nearest.map_or(0.0, |(_, metres)| metres);
+        let Some(ring) = self.ring() else {
+            let (described, nearest) = (area.described(), length_text(nearest));
+            return format!(
+                "none of its points is in the {described}; the nearest is {nearest} away"
+            );
+        };
+        let (least, greatest) = ring.metres;
         let (word, wanted) = if nearest < least { ("least", least) } else { ("most", greatest) };
         let (found, wanted) = lengths_apart(nearest, wanted);
         format!("{found} away, at {word} {wanted} wanted")
     }
 
-    /// Metres by which a point misses the area, and metres to its center, if it has one.
-    pub(crate) fn miss(&self, point: UnitPoint) -> Option<(f64, f64)> {
-        let ring = self.ring()?;
-        let (metres, (least, greatest)) = (ring.center.metres(point), ring.metres);
-        Some(((metres - greatest).max(least - metres), metres))
+    /// Metres by which a point misses the area, if these are less than `below`, and metres to what it is measured from: the center, or the
+    /// border of an area without one.
+    pub(crate) fn miss(&self, point: UnitPoint, below: f64) -> Option<(f64, f64)> {
+        if let Shape::Ring(ring) = &self.shape {
+            let (metres, (least, greatest)) = (ring.center.metres(point), ring.metres);
+            let miss = (metres - greatest).max(least - metres);
+            return (miss < below).then_some((miss, metres));
+        }
+        if self.contains(point, &mut GeoCounts::default()) {
+            return (0.0 < below).then_some((0.0, 0.0));
+        }
+        let center = Center::at(point);
+        let to_box = self.around.parts().map(|part| center.nearest_metres(&part));
+        let to_box = to_box.reduce(f64::min).filter(|metres| *metres < below)?;
+        let metres = match &self.shape {
+            Shape::Polygons(polygons) => {
+                let limit = if below.is_finite() { haversine_of(below) } else { below };
+                metres_of(nearest_of(polygons.lines(), &center, limit)?)
+            }
+            Shape::Box | Shape::Ring(_) => to_box,
+        };
+        Some((metres, metres))
     }
 
-    /// Says that there is nothing in the area, and how far the nearest point is from its center, in metres.
-    pub(crate) fn nothing_within(&self, nearest: f64) -> Option<String> {
-        let (least, greatest) = self.ring()?.metres;
-        let (nearest, greatest_text) = (length_text(nearest), length_text(greatest));
-        Some(match least > 0.0 {
+    /// Says that there is nothing in the area, and how far the nearest point is from its center or border, in metres.
+    pub(crate) fn nothing_within(&self, area: &GeoArea, nearest: f64) -> String {
+        let nearest = length_text(nearest);
+        let Some(ring) = self.ring() else {
+            return format!("nothing in the {}; the nearest is {nearest} away", area.described());
+        };
+        let (least, greatest) = (ring.metres.0, length_text(ring.metres.1));
+        match least > 0.0 {
             true => format!(
-                "nothing from {} to {greatest_text} away; the nearest to that is {nearest} away",
+                "nothing from {} to {greatest} away; the nearest to that is {nearest} away",
                 length_text(least)
             ),
-            false => format!("nothing within {greatest_text}; the nearest is {nearest} away"),
-        })
+            false => format!("nothing within {greatest}; the nearest is {nearest} away"),
+        }
     }
 }
 
@@ -161,6 +186,31 @@ mod tests {
     fn contains(area: &str, lat: f64, lon: f64) -> bool {
         let area = BoundArea::new(&area.parse().unwrap());
         area.contains(UnitPoint::of(point(lat, lon)), &mut GeoCounts::default())
+    }
+
+    #[test]
+    fn what_is_outside_is_as_far_as_the_nearest_edge() {
+        for (area, lat, lon, expected) in [
+            // A degree is 111.2 km.
+            ("BOX 0,0 10,10", 11.0, 5.0, 111_195.0),
+            ("BOX -10,170 10,-170", 0.0, -169.0, 111_195.0),
+            ("BOX 0,0 10,10", 5.0, 5.0, 0.0),
+            ("1,2", 1.0, 3.0, 111_178.0),
+            ("POLYGON((0 0,10 0,10 10,0 10))", -1.0, 5.0, 111_195.0),
+            ("POLYGON((170 -10,190 -10,190 10,170 10))", 0.0, -169.0, 111_195.0),
+            // The middle of the slope, √½ degrees away.
+            ("POLYGON((-1 0,1 0,0 1,-1 0))", 1.0, 1.0, 78_622.0),
+            // In the hole.
+            ("POLYGON((0 0,10 0,10 10,0 10),(1 -1,9 -1,9 9,1 9))", 5.0, 2.0, 110_772.0),
+            ("POLYGON((0 0,10 0,10 10,0 10))", 5.0, 5.0, 0.0),
+        ] {
+            let area = BoundArea::new(&area.parse().unwrap());
+            let outside = UnitPoint::of(point(lat, lon));
+            let (miss, metres) = area.miss(outside, f64::INFINITY).unwrap();
+            assert!((metres - expected).abs() < 20.0, "{metres} in place of {expected}");
+            assert_eq!((miss, area.miss(outside, miss * 0.999)), (metres, None));
+            assert_eq!(area.miss(outside, miss + 1.0), Some((miss, metres)));
+        }
     }
 
     #[test]

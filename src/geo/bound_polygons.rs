@@ -1,9 +1,10 @@
 //! Polygons in units, under a grid that settles most points without looking at edges.
 //!
 //! All is in whole numbers, so that what is decided is exact. Columns and rows of the grid are as many units wide as a power of two.
-//! A cell that no edge touches is inside or outside as a whole; for points of others the edges of their row are looked at. For a
-//! box, sums of cells tell in four loads whether an edge is near.
+//! A cell that no edge touches is inside or outside as a whole; for points of others the edges of their slab are looked at: rows are cut
+//! into slabs, as many as there are edges for. For a box, sums of cells tell in four loads whether an edge is near.
 
+use super::nearest_edge::EdgeLine;
 use super::polygon::{GeoPolygons, GeoVertex};
 use super::units::{X_UNITS, x_of, y_of};
 use super::{BoxRelation, UnitBounds, UnitPoint};
@@ -11,6 +12,8 @@ use std::ops::Range;
 
 /// Columns and rows of the grid at the most.
 const CELLS_MAX: u64 = 64;
+/// Slabs at the most.
+const SLABS_MAX: u32 = 1 << 12;
 /// Units of longitude round the globe.
 const ROUND: u64 = X_UNITS as u64;
 
@@ -25,14 +28,16 @@ pub(super) struct BoundPolygons {
     /// Binary logarithms of how many units a column and a row have.
     column_bits: u32,
     row_bits: u32,
+    /// Binary logarithm of how many units a slab has, at most as many as a row.
+    slab_bits: u32,
     n_columns: usize,
     cells: Vec<Cell>,
     /// Cells with edges, and cells inside, in all columns and rows before one: one column and one row more than there are cells.
     sums: Vec<[u32; 2]>,
     edges: Vec<Edge>,
-    /// Edges of each row, one row behind the other, and where each row begins.
-    row_edges: Vec<u32>,
-    row_starts: Vec<u32>,
+    /// Edges of each slab, one slab behind the other, and where each slab begins.
+    slab_edges: Vec<u32>,
+    slab_starts: Vec<u32>,
     rings: Vec<RingKind>,
 }
 
@@ -144,6 +149,14 @@ fn units_of(GeoVertex { lon, lat }: GeoVertex) -> (i64, u32) {
     (x_of(lon).cast_signed() + turns * ROUND.cast_signed(), y_of(lat))
 }
 
+/// Binary logarithm of the units of a slab: so few that edges are in three slabs each at the most on average, unless rows have fewer.
+fn slab_bits(edges: &[Edge], height: u32, row_bits: u32) -> u32 {
+    let heights: u64 = edges.iter().map(|edge| u64::from(edge.dy)).sum();
+    let is_wide_enough =
+        |bits: &u32| heights >> bits <= 2 * edges.len() as u64 && height >> bits < SLABS_MAX;
+    (0..row_bits).find(is_wide_enough).unwrap_or(row_bits)
+}
+
 impl BoundPolygons {
     pub(super) fn new(polygons: &GeoPolygons) -> Self {
         let polygons: Vec<Vec<Vec<(i64, u32)>>> = polygons
@@ -179,15 +192,16 @@ impl BoundPolygons {
             height,
             column_bits,
             row_bits,
+            slab_bits: slab_bits(&edges, height, row_bits),
             n_columns: (width >> column_bits) as usize + 1,
             cells: vec![],
             sums: vec![],
             edges,
-            row_edges: vec![],
-            row_starts: vec![],
+            slab_edges: vec![],
+            slab_starts: vec![],
             rings,
         };
-        bound.sort_into_rows();
+        bound.sort_into_slabs();
         bound.mark_cells();
         bound.sum_cells();
         bound
@@ -197,34 +211,38 @@ impl BoundPolygons {
         (self.height >> self.row_bits) as usize + 1
     }
 
-    fn rows_of(&self, edge: &Edge) -> Range<usize> {
-        let row = |y: u32| ((y - self.south) >> self.row_bits) as usize;
-        row(edge.y)..row(edge.top()) + 1
+    fn slab_of(&self, y: u32) -> usize {
+        ((y - self.south) >> self.slab_bits) as usize
     }
 
-    /// Lists the edges of each row in the order of their rings.
-    fn sort_into_rows(&mut self) {
-        let mut starts = vec![0u32; self.n_rows() + 1];
+    fn slabs_of(&self, edge: &Edge) -> Range<usize> {
+        self.slab_of(edge.y)..self.slab_of(edge.top()) + 1
+    }
+
+    /// Lists the edges of each slab in the order of their rings.
+    fn sort_into_slabs(&mut self) {
+        let n_slabs = (self.height >> self.slab_bits) as usize + 1;
+        let mut starts = vec![0u32; n_slabs + 1];
         for edge in &self.edges {
-            self.rows_of(edge).for_each(|row| starts[row + 1] += 1);
+            self.slabs_of(edge).for_each(|slab| starts[slab + 1] += 1);
         }
-        for row in 0..self.n_rows() {
-            starts[row + 1] += starts[row];
+        for slab in 0..n_slabs {
+            starts[slab + 1] += starts[slab];
         }
         let mut next = starts.clone();
-        self.row_edges = vec![0; starts[self.n_rows()] as usize];
+        self.slab_edges = vec![0; starts[n_slabs] as usize];
         for (nth, edge) in self.edges.iter().enumerate() {
-            for row in self.rows_of(edge) {
-                self.row_edges[next[row] as usize] = nth as u32;
-                next[row] += 1;
+            for slab in self.slabs_of(edge) {
+                self.slab_edges[next[slab] as usize] = nth as u32;
+                next[slab] += 1;
             }
         }
-        self.row_starts = starts;
+        self.slab_starts = starts;
     }
 
-    fn edges_of_row(&self, row: usize) -> impl Iterator<Item = &Edge> {
-        let (start, end) = (self.row_starts[row] as usize, self.row_starts[row + 1] as usize);
-        self.row_edges[start..end].iter().map(|nth| &self.edges[*nth as usize])
+    fn edges_of_slab(&self, slab: usize) -> impl Iterator<Item = &Edge> {
+        let (start, end) = (self.slab_starts[slab] as usize, self.slab_starts[slab + 1] as usize);
+        self.slab_edges[start..end].iter().map(|nth| &self.edges[*nth as usize])
     }
 
     /// Marks each cell that an edge touches, up to the line where the next one begins; of others a point tells about all.
@@ -233,11 +251,17 @@ impl BoundPolygons {
         let mut cells = vec![Cell::Outside; n_columns * self.n_rows()];
         for (row, of_row) in cells.chunks_exact_mut(n_columns).enumerate() {
             let south = u64::from(self.south) + ((row as u64) << self.row_bits);
-            let north = (south + (1 << self.row_bits)).min(u32::MAX.into());
-            for edge in self.edges_of_row(row) {
-                let (from, to) = edge.ends_between(south as u32, north as u32);
-                let to = ((to >> self.column_bits) as usize).min(n_columns - 1);
-                of_row[(from >> self.column_bits) as usize..=to].fill(Cell::Edges);
+            let first = row << (self.row_bits - self.slab_bits);
+            let n_slabs = self.slab_starts.len() - 1;
+            let behind = ((row + 1) << (self.row_bits - self.slab_bits)).min(n_slabs);
+            for slab in first..behind {
+                let south = u64::from(self.south) + ((slab as u64) << self.slab_bits);
+                let north = (south + (1 << self.slab_bits)).min(u32::MAX.into());
+                for edge in self.edges_of_slab(slab) {
+                    let (from, to) = edge.ends_between(south as u32, north as u32);
+                    let to = ((to >> self.column_bits) as usize).min(n_columns - 1);
+                    of_row[(from >> self.column_bits) as usize..=to].fill(Cell::Edges);
+                }
             }
             // No edge is between two cells that no edge touches.
             let mut last = Cell::Edges;
@@ -246,7 +270,7 @@ impl BoundPolygons {
                     *cell = match last {
                         Cell::Edges => {
                             let x = (column as u64) << self.column_bits;
-                            let is_in = self.is_in_by_edges(x, south as u32, row);
+                            let is_in = self.is_in_by_edges(x, south as u32);
                             if is_in { Cell::Inside } else { Cell::Outside }
                         }
                         known => known,
@@ -274,16 +298,24 @@ impl BoundPolygons {
         self.sums = sums;
     }
 
+    /// Edges as lines between points.
+    pub(super) fn lines(&self) -> impl Iterator<Item = EdgeLine> {
+        self.edges.iter().map(|&Edge { x, y, dx, dy, .. }| {
+            let from = UnitPoint { x: self.west.wrapping_add(x as u32), y };
+            EdgeLine { from, dx, dy }
+        })
+    }
+
     /// The box around all: its western side, its width, its southern and its northern side.
     pub(super) fn around(&self) -> (u32, u64, u32, u32) {
         (self.west, self.width, self.south, self.south + self.height)
     }
 
-    /// Whether a point is in one of the polygons, by the edges of its row.
-    fn is_in_by_edges(&self, x: u64, y: u32, row: usize) -> bool {
+    /// Whether a point is in one of the polygons, by the edges of its slab.
+    fn is_in_by_edges(&self, x: u64, y: u32) -> bool {
         // Whether the point is in the outer ring of the polygon so far, and in no hole.
         let (mut polygon, mut is_in) = (u32::MAX, false);
-        let mut edges = self.edges_of_row(row).peekable();
+        let mut edges = self.edges_of_slab(self.slab_of(y)).peekable();
         while let Some(first) = edges.next() {
             let ring = first.ring;
             let (mut is_odd, mut is_on) = (false, false);
@@ -326,7 +358,7 @@ impl BoundPolygons {
                 Cell::Inside => true,
                 Cell::Edges => {
                     *n_by_edges += 1;
-                    self.is_in_by_edges(x, y, row)
+                    self.is_in_by_edges(x, y)
                 }
             };
             if is_in {

@@ -40,6 +40,7 @@ mod geojson;
 mod grid_wanted;
 mod hilbert;
 mod length;
+mod nearest_edge;
 mod no_geo;
 mod point;
 mod polygon;

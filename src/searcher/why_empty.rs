@@ -346,10 +346,11 @@ impl Searcher {
                 |_| true,
                 |doc, points| {
                     budget::work(ns::POINT_TESTED)?;
-                    for (miss, metres) in points.iter().filter_map(|point| bound.miss(*point)) {
-                        let is_nearer = nearest.is_none_or(|(least, _)| miss < least);
-                        if is_nearer && !segment.is_deleted(doc)? {
-                            nearest = Some((miss, metres));
+                    for point in points {
+                        let least = nearest.map_or(f64::INFINITY, |(least, _)| least);
+                        let Some(nearer) = bound.miss(*point, least) else { continue };
+                        if !segment.is_deleted(doc)? {
+                            nearest = Some(nearer);
                         }
                     }
                     Ok(())
@@ -357,7 +358,8 @@ impl Searcher {
             )?;
         }
         let nearest = nearest.filter(|(miss, _)| *miss > 0.0);
-        if let Some(nearest) = nearest.and_then(|(_, metres)| bound.nothing_within(metres)) {
+        if let Some((_, metres)) = nearest.filter(|(miss, _)| *miss > 0.0) {
+            let nearest = bound.nothing_within(area, metres);
             let area =
                 Query::within_area(&*self.schema().get(field).name, area.clone()).to_string();
             explained.areas.push(EmptyArea { area, nearest });
