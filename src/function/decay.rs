@@ -2,6 +2,7 @@
 
 use super::{Function, number_of, refused};
 use crate::error::{Error, Result};
+use crate::geo::GeoPoint;
 use crate::schema::{Field, Schema};
 use crate::value::{self, Dates, NotTaken, Value};
 use std::fmt;
@@ -10,8 +11,8 @@ use std::hash::{Hash, Hasher};
 /// Score by the distance of a field's value from an origin.
 ///
 /// It is 1 at the origin and within the offset of it. Farther away it is less and less: at the scale beyond the
-/// offset it is the decay, 0.5 unless that is said otherwise. Distances are numbers, of dates seconds. If there are
-/// many values, the nearest counts.
+/// offset it is the decay, 0.5 unless that is said otherwise. Distances are numbers, of dates seconds, of points metres. If there
+/// are many values, the nearest counts.
 ///
 /// With d the distance beyond the offset and s the scale:
 ///
@@ -26,6 +27,8 @@ use std::hash::{Hash, Hasher};
 ///
 /// let recent = Decay::exp("since", "2024-05-06", 30.0 * 86_400.0).offset(86_400.0);
 /// assert_eq!(recent.to_string(), "exp(since from 2024-05-06, scale 2592000, offset 86400, decay 0.5)");
+/// let near = Decay::gauss("location", "48.8566,2.3522", 10_000.0);
+/// assert_eq!(near.to_string(), "gauss(location from 48.8566,2.3522, scale 10000, offset 0, decay 0.5)");
 /// ```
 #[derive(Clone, Debug)]
 pub struct Decay {
@@ -139,7 +142,24 @@ impl Decay {
 
     /// Checks the settings; the origin as a number.
     pub(super) fn check(&self, field: &Field, function: &Function) -> Result<f64> {
+        self.check_numbers(function)?;
         let kind = field.kind;
+        let origin = Dates::new().moment(&self.origin, field);
+        let code = origin.and_then(|origin| value::code(kind, &origin));
+        Ok(number_of(kind, code.map_err(|not_taken| not_an_origin(function, not_taken))?))
+    }
+
+    /// Checks the settings of one over points; the origin as a point.
+    pub(super) fn check_near(&self, function: &Function) -> Result<GeoPoint> {
+        self.check_numbers(function)?;
+        match &self.origin {
+            Value::Point(point) => Ok(*point),
+            Value::Text(text) => text.parse(),
+            other => Err(refused(function).expected("as origin a point").found(other.to_string())),
+        }
+    }
+
+    fn check_numbers(&self, function: &Function) -> Result<()> {
         let Decay { scale, offset, decay, missing, .. } = self;
         let numbers = [
             (*scale > 0.0 && scale.is_finite(), "a scale greater than 0", scale),
@@ -150,15 +170,17 @@ impl Decay {
         if let Some((_, expected, found)) = numbers.into_iter().find(|(is_right, ..)| !is_right) {
             return Err(refused(function).expected(expected).found(found.to_string()));
         }
-        let origin = Dates::new().moment(&self.origin, field);
-        let code = origin.and_then(|origin| value::code(kind, &origin));
-        Ok(number_of(kind, code.map_err(|not_taken| not_an_origin(function, not_taken))?))
+        Ok(())
     }
 
     /// Decay of the nearest of some values; NaN if there is none.
     pub(super) fn of_nearest(&self, origin: f64, values: impl Iterator<Item = f64>) -> f64 {
         let distances = values.map(|value| (value - origin).abs());
-        let Some(distance) = distances.reduce(f64::min) else { return f64::NAN };
+        distances.reduce(f64::min).map_or(f64::NAN, |distance| self.of_distance(distance))
+    }
+
+    /// Decay at a distance from the origin.
+    pub(super) fn of_distance(&self, distance: f64) -> f64 {
         let far = (distance - self.offset).max(0.0) / self.scale;
         match self.shape {
             DecayCurve::Gauss => self.decay.powf(far * far),

@@ -212,6 +212,14 @@ impl Function {
             let center = Some(Center::of(distance.point));
             return Ok(BoundFunction { function: self.clone(), inputs, origin: 0.0, center });
         }
+        if let Kind::Decay(decay) = &self.0
+            && let Some(field) = schema.field_id(&decay.field)
+            && schema.get(field).kind.is_point()
+        {
+            let center = Some(Center::of(decay.check_near(self)?));
+            let inputs = vec![Input::Points(field)];
+            return Ok(BoundFunction { function: self.clone(), inputs, origin: 0.0, center });
+        }
         let names = self.names();
         if names.len() > NAMES_MAX {
             return Err(refused(self)
@@ -373,7 +381,7 @@ pub(crate) struct BoundFunction {
     inputs: Vec<Input>,
     /// Origin of a decay, as a number.
     origin: f64,
-    /// Point that a distance is measured from.
+    /// Point that distances are measured from.
     center: Option<Center>,
 }
 
@@ -422,12 +430,13 @@ impl BoundFunction {
         doc: u32,
         score: f64,
     ) -> Result<Option<f64>> {
-        if let (Kind::Distance(distance), Some(center)) = (&self.function.0, &self.center) {
-            let Some(points) = &mut columns.points else { return Ok(None) };
-            let (block, place) = points.block_of(doc)?;
-            budget::work(ns::POINT_TESTED * block.numbers(place).len() as u64)?;
-            let metres = block.points(place).map(|point| center.metres(point));
-            return Ok(metres.reduce(f64::min).map(|metres| distance.value(metres)));
+        if let Some(center) = &self.center {
+            let metres = columns.metres(center, doc)?;
+            return Ok(match &self.function.0 {
+                Kind::Distance(distance) => metres.map(|metres| distance.value(metres)),
+                Kind::Decay(decay) => metres.map(|it| decay.of_distance(it)).or(decay.missing),
+                _ => None,
+            });
         }
         let FunctionColumns { columns, numbers, stack, optional, .. } = columns;
         let n_steps = match &self.function.0 {
@@ -485,4 +494,14 @@ pub(crate) struct FunctionColumns<'s> {
     numbers: Vec<f64>,
     stack: Vec<f64>,
     optional: Vec<Option<f64>>,
+}
+
+impl FunctionColumns<'_> {
+    /// Metres from a center to the nearest point of a document.
+    fn metres(&mut self, center: &Center, doc: u32) -> Result<Option<f64>> {
+        let Some(points) = &mut self.points else { return Ok(None) };
+        let (block, place) = points.block_of(doc)?;
+        budget::work(ns::POINT_TESTED * block.numbers(place).len() as u64)?;
+        Ok(block.points(place).map(|point| center.metres(point)).reduce(f64::min))
+    }
 }

@@ -204,3 +204,46 @@ fn a_field_of_a_given_name_is_meant_between_backquotes() {
     let [a, b, c] = scores("1 / (1 + (now - since) / 86400)")[..] else { unreachable!() };
     assert!(a > b && b > c);
 }
+
+#[test]
+fn decays_are_also_by_the_distance_of_the_nearest_point() {
+    use treepie::geo::GeoPoint;
+    let schema = Schema::builder()
+        .u64("id")
+        .field(Field::new("p", FieldKind::Point { array: None }).many(true));
+    let index = Index::in_memory(schema.build().unwrap());
+    let mut writer = index.writer().unwrap();
+    let all: [&[(f64, f64)]; 5] =
+        [&[(0.0, 179.0)], &[], &[(80.0, 0.0), (0.0, -179.5)], &[(0.0, 180.0)], &[(-60.0, 20.0)]];
+    for (id, points) in (0u64..).zip(all) {
+        let points = points.iter().map(|(lat, lon)| GeoPoint::new(*lat, *lon).unwrap());
+        let document = Document::new().with("id", id);
+        writer.add(points.fold(document, |document, point| document.with("p", point))).unwrap();
+    }
+    writer.commit().unwrap();
+    let (searcher, all_documents) = (index.searcher().unwrap(), Query::All);
+    let center = GeoPoint::new(0.0, 180.0).unwrap();
+    let found = |decay: Decay| {
+        let search = searcher.search(&all_documents).score_function(ScoreFunction::replace(decay));
+        let hits = search.run().unwrap().hits;
+        hits.iter().map(|hit| (hit.doc.0, hit.score.unwrap())).collect::<Vec<_>>()
+    };
+    let decays = [Decay::gauss("p", center, 60_000.0), Decay::exp("p", "0,-180", 60_000.0)];
+    for (decay, of) in decays.into_iter().zip([|far: f64| far * far, |far: f64| far]) {
+        let hits = found(decay.clone().offset(1_000.0).missing(0.4));
+        assert_eq!(hits.iter().map(|it| it.0).collect::<Vec<_>>(), [3, 2, 1, 0, 4]);
+        let near = center.distance(GeoPoint::new(0.0, -179.5).unwrap());
+        let expected = 0.5f64.powf(of((near - 1_000.0) / 60_000.0));
+        assert_eq!((hits[0].1, hits[1].1, hits[2].1), (1.0, expected as f32, 0.4));
+        let without = found(decay);
+        assert_eq!(without.last().map(|it| it.1), Some(0.0));
+    }
+    let refused = |decay: Decay, words: &str| {
+        let search = searcher.search(&all_documents).score_function(ScoreFunction::replace(decay));
+        let error = search.run().unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    };
+    refused(Decay::gauss("p", 7, 1.0), "as origin a point, found 7");
+    refused(Decay::gauss("p", "91,0", 1.0), "latitude 91");
+    refused(Decay::gauss("p", center, 0.0), "a scale greater than 0");
+}

@@ -1,8 +1,9 @@
 //! Meaning of `--score`, `--boost` and `--decay` of `search`.
 
 use treepie::function::{Decay, FieldValue, Function, Modifier, ScoreFunction};
+use treepie::geo::{Distance, GeoPoint};
 use treepie::value::Dates;
-use treepie::{Schema, SortKey, Timestamp, Value};
+use treepie::{FieldKind, Schema, SortKey, Timestamp, Value};
 
 use super::DatesArgs;
 
@@ -30,9 +31,10 @@ pub(crate) struct Scoring {
     boosts: Vec<String>,
     /// Multiply the score by how near a field is to a value.
     ///
-    /// FIELD:ORIGIN,SCALE[,SHAPE][,offset=N][,decay=N][,missing=N][,sum]: the origin is a number, a date or now. The
-    /// factor is 1 there and up to offset, and 0.5 (or decay) at SCALE beyond it, which for dates may be 90s, 12h,
-    /// 30d or 4w. Shapes are gauss, exp and linear; with sum it is added; may be given several times.
+    /// FIELD:ORIGIN,SCALE[,SHAPE][,offset=N][,decay=N][,missing=N][,sum]: the origin is a number, a date, now or a
+    /// point (48.85/2.35). The factor is 1 there and up to offset, and 0.5 (or decay) at SCALE beyond it, which for
+    /// dates may be 90s, 12h, 30d or 4w, and for points is a distance (10km). Shapes are gauss, exp and linear; with
+    /// sum it is added; may be given several times.
     #[arg(help_heading = "Order", hide_short_help = true)]
     #[arg(long = "decay", value_name = "FIELD:ORIGIN,SCALE")]
     decays: Vec<String>,
@@ -147,20 +149,33 @@ fn decay(typed: &str, schema: &Schema, dates: &Dates) -> Outcome<ScoreFunction> 
     let parts = typed.split_once(':').and_then(|(field, rest)| {
         let (origin, rest) = rest.split_once(',')?;
         let (scale, options) = rest.split_once(',').unwrap_or((rest, ""));
-        Some((field, origin, distance(scale)?, options))
+        Some((field, origin, scale, options))
     });
     let (field, origin, scale, options) = parts.ok_or_else(refused)?;
+    let kind = schema.field(field).map(|field| field.kind);
+    let is_point = matches!(kind, Some(FieldKind::Point { .. }));
+    let origin: Value = match is_point {
+        true => point(origin, typed)?.into(),
+        false => origin.into(),
+    };
+    let distance = |text: &str| -> Outcome<f64> {
+        match is_point {
+            true => Ok(text.parse::<Distance>()?.metres()),
+            false => Ok(seconds_or_number(text).ok_or_else(refused)?),
+        }
+    };
+    let scale = distance(scale)?;
     let shapes: [(&str, NewDecay); 3] =
         [("gauss", Decay::gauss), ("exp", Decay::exp), ("linear", Decay::linear)];
     let options: Vec<&str> = options.split(',').filter(|_| !options.is_empty()).collect();
     refuse_twice("--decay", &options, &shapes.map(|(name, _)| name))?;
     let named = |name: &str| options.contains(&name);
     let shape = shapes.iter().find(|(name, _)| named(name)).unwrap_or(&shapes[0]).1;
-    let (mut decay, mut is_sum) = (shape(field.to_owned(), origin.into(), scale), false);
+    let (mut decay, mut is_sum) = (shape(field.to_owned(), origin, scale), false);
     for option in &options {
         let number = |text: &str| text.parse::<f64>().map_err(|_| refused());
         decay = match option.split_once('=') {
-            Some(("offset", far)) => decay.offset(distance(far).ok_or_else(refused)?),
+            Some(("offset", far)) => decay.offset(distance(far)?),
             Some(("decay", own)) => decay.decay(number(own)?),
             Some(("missing", own)) => decay.missing(number(own)?),
             None if shapes.iter().any(|(name, _)| name == option) => decay,
@@ -191,8 +206,16 @@ fn refuse_twice(what: &str, options: &[&str], alternatives: &[&str]) -> Outcome<
     Ok(())
 }
 
+/// A point whose coordinates no comma parts.
+fn point(text: &str, typed: &str) -> Outcome<GeoPoint> {
+    Ok(text.parse().map_err(|_| {
+        let expected = "FIELD:LATITUDE/LONGITUDE,SCALE";
+        usage("reading --decay").expected(expected).found(format!("'{typed}'"))
+    })?)
+}
+
 /// A number, or a time in seconds: `12.5`, `90s`, `15m`, `12h`, `30d`, `4w`.
-fn distance(text: &str) -> Option<f64> {
+fn seconds_or_number(text: &str) -> Option<f64> {
     let units = [('s', 1.0), ('m', 60.0), ('h', 3_600.0), ('d', 86_400.0), ('w', 7.0 * 86_400.0)];
     let unit = units.into_iter().find(|(unit, _)| text.ends_with(*unit));
     let (number, unit) = match unit {
@@ -205,17 +228,17 @@ fn distance(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use treepie::{Field, FieldKind};
+    use treepie::Field;
 
     #[test]
     fn distances_are_numbers_or_times() {
         let cases =
             [("12.5", 12.5), ("90s", 90.0), ("2m", 120.0), ("1.5h", 5_400.0), ("4w", 2_419_200.0)];
         for (text, expected) in cases {
-            assert_eq!(distance(text), Some(expected), "{text}");
+            assert_eq!(seconds_or_number(text), Some(expected), "{text}");
         }
         for text in ["", "d", "1dd", "1y", "inf", "NaN"] {
-            assert_eq!(distance(text), None, "{text}");
+            assert_eq!(seconds_or_number(text), None, "{text}");
         }
     }
 
@@ -228,7 +251,8 @@ mod tests {
         assert_eq!(boost("sales,sum").unwrap(), ScoreFunction::sum(FieldValue::new("sales")));
         let recent = Decay::exp("since", now, 86_400.0).offset(3_600.0).decay(0.25).missing(0.5);
         let since = Field::new("since", FieldKind::Date);
-        let schema = Schema::builder().text("title").field(since).build().unwrap();
+        let place = Field::new("place", FieldKind::Point { array: None });
+        let schema = Schema::builder().text("title").field(since).field(place).build().unwrap();
         let decay = |typed: &str| {
             let dates = Dates::new().now(now).zone("+02:00".parse().unwrap());
             super::decay(typed, &schema, &dates)
@@ -239,6 +263,10 @@ mod tests {
         let near = ScoreFunction::sum(Decay::gauss("since", near, 60.0));
         assert_eq!(decay("since:2020-01-01T10:00:00Z,1m,sum").unwrap(), near);
         assert_eq!(decay("since:2020-01-01T12:00,1m,sum").unwrap(), near);
+        let paris = GeoPoint::new(48.85, 2.35).unwrap();
+        let near = Decay::linear("place", paris, 10_000.0).offset(500.0).decay(0.25);
+        let typed = decay("place:48.85/2.35,10km,linear,offset=500m,decay=0.25").unwrap();
+        assert_eq!(typed, ScoreFunction::multiply(near));
         for text in [
             "",
             ":log1p",
@@ -261,6 +289,10 @@ mod tests {
             "since:now,1d,decay=0.1,decay=0.2",
             "since:now,1d,sum,sum",
             "since:now-1x,1d",
+            "place:48.85,2.35,10km",
+            "place:48.85/2.35,10",
+            "place:48.85/2.35,10km,offset=1d",
+            "place:now,1km",
         ] {
             assert!(decay(text).is_err(), "{text}");
         }
