@@ -103,10 +103,11 @@ impl fmt::Display for GeoPoint {
     }
 }
 
-/// A number as it is usually written: Rust takes `inf` for one, too.
+/// A number as it is usually written, if a float holds it: Rust takes `inf` for one, too.
 pub(super) fn degrees(text: &str) -> Option<f64> {
     let text = text.trim();
     let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E');
     let has_digit = text.contains(|c: char| c.is_ascii_digit());
-    text.parse().ok().filter(|_| has_digit && text.chars().all(is_of_number))
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.filter(|_| has_digit && text.chars().all(is_of_number))
 }

@@ -234,7 +234,7 @@ mod tests {
             ("5411000,412345", "beyond ±90: metres of a projection?"),
             ("NaN,0", "found 'NaN,0'"),
             ("inf,0", "found 'inf,0'"),
-            ("1e999,0", "found inf,0"),
+            ("1e999,0", "found '1e999,0'"),
             ("1", "the latitude first"),
             ("1,2,3", "found '1,2,3'"),
             ("", "found ''"),

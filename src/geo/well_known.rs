@@ -261,7 +261,7 @@ mod tests {
             ("POLYGON((0,0 1,1))", "a latitude behind a blank, found ','", ","),
             ("POLYGON((0 NaN))", "found 'NaN'", "NaN"),
             ("POLYGON((inf 0))", "a longitude, found 'inf'", "inf"),
-            ("POLYGON((0 1e999))", "found 0 inf", "0 1e999"),
+            ("POLYGON((0 1e999))", "a latitude behind a blank, found '1e999'", "1e999"),
             ("POLYGON(0 0,1 1,1 0)", "'(' or EMPTY, found '0'", "0"),
             ("POLYGON((0 0,1 1,0 0))", "2 corners", "(0 0,1 1,0 0)"),
             ("POLYGON((1 48,1 103.85,2 48))", "did you mean 103.85 1?", "1 103.85"),

@@ -179,7 +179,10 @@ fn plans_say_how_far_documents_are_and_what_is_nearest() {
         reason("p:WITHIN [2km TO 10km OF 0,0]", 0),
         "fails at p:WITHIN [2km TO 10km OF 0,0]: 1.112 km away, at least 2 wanted"
     );
-    assert!(reason("p:WITHIN [BOX 1,1 2,2]", 0).ends_with("none of its points is in the box"));
+    let of_box = "none of its points is in the box; the nearest is 156.1 km away";
+    assert!(reason("p:WITHIN [BOX 1,1 2,2]", 0).ends_with(of_box));
+    let of_polygon = "none of its points is in the polygon; the nearest is 110.1 km away";
+    assert!(reason("p:WITHIN [POLYGON ((-5 1, 5 1, 0 2))]", 0).ends_with(of_polygon));
     assert!(reason("p:WITHIN [1km OF 0,0]", 2).ends_with("the document has no point there"));
     let misses = tree("+far +p:WITHIN [10mi OF 0,0]", 1).documents[0].misses.clone();
     assert!(misses[0].contains("does not: 41.2 km away, at most 16.09 wanted"), "{misses:?}");
@@ -192,9 +195,13 @@ fn plans_say_how_far_documents_are_and_what_is_nearest() {
     assert!(
         empty.contains("nothing from 5 km to 20 km away; the nearest to that is 1.112 km away")
     );
+    let empty = why("p:WITHIN [POLYGON ((-5 1, 5 1, 0 2))]").to_string();
+    assert!(empty.contains("nothing in the polygon; the nearest is 110.1 km away"), "{empty}");
+    let empty = why("p:WITHIN [BOX 1,1 2,2]").to_string();
+    assert!(empty.contains("nothing in the box; the nearest is"), "{empty}");
     let plan = searcher.search(&query("near AND p:WITHIN [20km OF 0,0]")).explainer().analyze();
     let plan = plan.unwrap().to_string();
-    for words in ["GeoScan", "points last", "1 point compared, 1 by the formula"] {
+    for words in ["GeoScan", "points last", "1 point compared, 1 by the formula or by edges"] {
         assert!(plan.contains(words), "no {words} in {plan}");
     }
 }

@@ -146,6 +146,21 @@ fn areas_are_polygons_of_the_query_or_of_files() {
     refused(&["location:WITHIN [@cut.geojson]"], &["cut.geojson", "line 3", "the end of the text"]);
     dir.write("other.wkt", "@paris.wkt");
     refused(&["location:WITHIN [@other.wkt]"], &["the name of another file"]);
+    dir.write("empty.wkt", " \n");
+    refused(&["location:WITHIN [@empty.wkt]"], &["found an empty file", "empty.wkt"]);
+    dir.write("far.geojson", r#"{"type": "Point", "coordinates": [1e999, 0]}"#);
+    refused(&["location:WITHIN [@far.geojson]"], &["far.geojson", "found the number 1e999"]);
+    refused(&["location:WITHIN [POLYGON ((0 1e999, 1 0, 1 1))]"], &["found '1e999'"]);
+    let decayed = |decay: &str| {
+        let search = ["search", "t.tp", "*", "--decay", decay, "--format", "json"];
+        let found: Value = serde_json::from_str(&dir.ok(&search)).unwrap();
+        let hits = found["hits"].as_array().unwrap().iter();
+        hits.map(|it| it["fields"]["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(decayed("location:48.8566/2.3522,100km,exp"), ["Paris", "Reims", "Suva", "Apia"]);
+    assert_eq!(decayed("location:-18/180,1000km"), ["Suva", "Apia", "Reims", "Paris"]);
+    refused(&["*", "--decay", "location:48.8566/2.3522,10"], &["10km"]);
+    refused(&["*", "--decay", "location:48.8566,2.3522,10km"], &["LATITUDE/LONGITUDE"]);
     dir.write("request.json", json!({"query": "location:WITHIN [@paris.wkt]"}).to_string());
     refused(&["--request", "request.json"], &["the name of a file, '@paris.wkt'"]);
 }

@@ -282,11 +282,15 @@ fn parse_query(text: &str, and: bool, schema: &Schema, dates: &DatesArgs) -> Out
 /// The area of a file: `location:WITHIN [@paris.geojson]`.
 fn read_area(path: &str) -> Result<GeoArea, Error> {
     let text = read_text("reading an area", path.as_ref())?;
+    let refused = |found: String| {
+        let error = usage("reading an area").expected("well-known text or GeoJSON");
+        Err(error.found(found).in_file(path))
+    };
+    if text.trim().is_empty() {
+        return refused("an empty file".to_owned());
+    }
     match text.parse() {
-        Ok(GeoArea::File(other)) => {
-            let error = usage("reading an area").expected("well-known text or GeoJSON");
-            Err(error.found(format!("the name of another file, '{other}'")).in_file(path))
-        }
+        Ok(GeoArea::File(other)) => refused(format!("the name of another file, '{other}'")),
         other => other.map_err(|error| error.in_file(path)),
     }
 }
