@@ -2,6 +2,7 @@
 
 use treepie::facet::{FacetMethod, FacetRange};
 use treepie::function::{Decay, FieldValue, Function, ScoreFunction};
+use treepie::geo::GeoPoint;
 use treepie::query::Query;
 use treepie::search::{Collapse, Fusion, IdfScope, Order, RankedList, TotalMode};
 use treepie::value::Interval;
@@ -74,6 +75,14 @@ const BEST: Shape = ("best 10", |search| search.limit(10));
 const BEST_UNCOUNTED: Shape =
     ("best 10, uncounted", |search| search.limit(10).total(TotalMode::Unknown));
 
+const NEAREST: Shape = ("nearest 10", |search| search.sort([SortKey::near("p", near())]).limit(10));
+const FARTHEST: Shape =
+    ("farthest 10", |search| search.sort([SortKey::near("p", near()).reversed()]).limit(10));
+
+fn near() -> GeoPoint {
+    GeoPoint::new(30.0, 70.0).unwrap()
+}
+
 const FUSED: Shape = ("best 10, fused with neighbours and a list", |search| {
     let list = RankedList::of_keys(["7", "1204", "9"]);
     search.fuse(Fusion::rrf().with(Query::nearest("v", [3.0, 4.0], 5)).list(list)).limit(10)
@@ -132,8 +141,12 @@ fn places() -> Vec<Question> {
         "by50 AND p:WITHIN [500km TO 3000km OF 30,70] AND NOT k:k9",
         "by500 OR p:WITHIN [500km OF 30,70]",
         "p:DISJOINT [2000km OF 30,70]",
+        "p:WITHIN [POLYGON ((60 20, 80 20, 75 40, 65 40), (69 25, 71 25, 70 30))]",
     ];
-    both(&[COUNT, BEST], &texts)
+    let mut questions = both(&[COUNT, BEST], &texts);
+    let sorted = ["*", "by50", "p:WITHIN [3000km OF 30,70]"];
+    questions.extend(both(&[NEAREST, FARTHEST], &sorted));
+    questions
 }
 
 fn leaves() -> Vec<Question> {
