@@ -58,7 +58,7 @@ pub(super) fn at_points(counts: &GeoCounts) -> impl Iterator<Item = Piece> {
     let has_pages = counts.pages_inside > 0 || counts.pages_border > 0;
     let pages = has_pages.then(|| format!("{inside} pages inside, {border} on the border"));
     let all = [
-        Some(format!("{points} compared, {formula} by the formula")),
+        Some(format!("{points} compared, {formula} by the formula or by edges")),
         Some(format!("{settled} of {boxes} settled")),
         pages,
     ];

@@ -246,17 +246,6 @@ impl Page<'_> {
         }
         if let Some(counts) = &actual.geo {
             parts.extend(at_points(counts));
-            let formula = grouped(counts.points_by_formula);
-            let points = number_of(counts.points_tested, "point");
-            parts.push(plain(format!("{points} compared, {formula} by the formula or by edges")));
-            let boxes = number_of(counts.boxes_tested, "box");
-            let settled = grouped(counts.boxes_settled);
-            parts.push(plain(format!("{settled} of {boxes} settled")));
-            let pages = counts.pages_inside.saturating_add(counts.pages_border);
-            if pages > 0 {
-                let (inside, border) = (grouped(counts.pages_inside), grouped(counts.pages_border));
-                parts.push(plain(format!("{inside} pages inside, {border} on the border")));
-            }
         }
         if let Some(counts) = &actual.positions {
             let candidates = number_of(counts.candidates, "candidate");

@@ -14,6 +14,7 @@ use super::tally::Tally;
 use crate::budget::{self, ns};
 use crate::doc_id_set::{DocIdSet, Matches};
 use crate::error::{Error, ErrorKind, Result};
+use crate::format::pages::PageNumbers;
 use crate::format::points::{BLOCK_DOCS, BlockHead, Points, PointsBlock};
 use crate::geo::{
     CELLS_MAX, CellFinder, GeoCell, GeoCounts, GeoGrid, UnitBounds, UnitPoint, ZOOM_MAX,
@@ -197,12 +198,13 @@ impl CellCounting {
             // No segment has more documents.
             self.tally.add(cell.number(), u32::try_from(*n).unwrap_or(u32::MAX))?;
         }
-        let mut numbers = vec![];
+        let (mut numbers, mut unpacked) = (vec![], PageNumbers::default());
         for nth in &by_cell.border {
             budget::work(ns::PAGE_COMPARED)?;
             numbers.clear();
             let page = pages.pages.page(pages.boxes.page(*nth)?)?;
-            page.for_each(|placed| numbers.push(self.finder.cell_of(placed.point).number()));
+            let points = page.points(&mut unpacked);
+            numbers.extend(points.map(|placed| self.finder.cell_of(placed.point).number()));
             self.work.pages_border += 1;
             self.work.points_tested += numbers.len() as u64;
             numbers.iter().try_for_each(|number| self.tally.add(*number, 1))?;
