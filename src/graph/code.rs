@@ -188,7 +188,7 @@ impl Codes {
         Codes { metric, dims, bytes, places, order: vec![], measures, sums }
     }
 
-    /// Those codes in other bytes, which have them in such an order of the vectors.
+    /// Codes of other bytes, which have them in such an order of the vectors.
     pub(super) fn arranged(&self, bytes: SpilledBytes, order: Vec<u32>) -> Self {
         let mut places = vec![0; order.len()];
         (0..).zip(&order).for_each(|(place, at)| places[*at as usize] = place);

@@ -1,8 +1,8 @@
 //! Codes in a file, those near each other together.
 //!
-//! A build compares each vector with those near it, and these lie anywhere in the order of rows. Where the system has no memory
-//! for all pages of the file, a build would read them once and again. So their file is written anew by the nearest of some
-//! [leaders]. Numbers of vectors stay as they are, and so does the graph.
+//! Candidates of a vector lie anywhere in the order of rows, so a build whose file is larger than the memory for its pages
+//! would read it once and again. Its file is written anew by the nearest of some [leaders]. Numbers of vectors stay as they
+//! are, and so does the graph.
 //!
 //! # Cost
 //!
@@ -39,7 +39,7 @@ pub(crate) fn arrange(codes: Codes, pool: Option<&ThreadPool>, room: &Room) -> R
     let of_part = (room.bytes / 4 / dims).max(1);
     let (mut to, mut part) = (SpillWriter::new(room.files.as_ref(), 0), vec![]);
     for vectors in order.chunks(of_part) {
-        // Those of a part are read front to back.
+        // Vectors of a part are read front to back.
         let mut places: Vec<(u32, u32)> = vectors.iter().copied().zip(0..).collect();
         places.sort_unstable();
         part.clear();

@@ -7,7 +7,7 @@ use crate::simd::codes::{STRIP, at_most};
 /// Most leaders among which one is chosen: their numbers have a byte.
 pub(super) const LEADERS_MAX: usize = 1 << u8::BITS;
 
-/// So many of some vectors, or all: those of the least hashes, each the nearest to the one before that is left.
+/// Leaders out of some vectors, so many or all: those of the least hashes, each the nearest to the one before that is left.
 pub(super) fn leaders(
     (space, hashes): (&Space, &[u64]),
     vectors: impl Iterator<Item = u32>,
