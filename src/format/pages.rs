@@ -58,8 +58,6 @@ use crate::geo::{UnitBounds, UnitPoint};
 use crate::simd::numbers::{self, AT_ONCE, PlaceBuffer};
 
 const PAGE_LEN: usize = PAGE_POINTS as usize;
-/// Words for the high parts of a page's documents, whose bytes are counted by one.
-const HIGH_WORDS: usize = 256 / size_of::<u64>();
 
 /// Points from which on a segment has pages.
 pub(crate) const POINTS_MIN: u64 = 1_024;
@@ -192,8 +190,9 @@ impl<'s, S: Source<'s>> Pages<S> {
         };
         let page =
             Page { bytes: self.source.bytes(entry.start..end)?, entry, lows_at, xs_at, ys_at };
-        let ones = |word: &[u8; 8]| u64::from_le_bytes(*word).count_ones();
-        let n_found: u32 = page.high_words().iter().map(ones).sum();
+        let (words, rest) = page.high_words();
+        let of_words = words.iter().map(|word| u64::from_le_bytes(*word).count_ones());
+        let n_found: u32 = of_words.chain(rest.iter().map(|byte| byte.count_ones())).sum();
         match n_found == u32::from(entry.n_points) {
             true => Ok(page),
             false => {
@@ -276,15 +275,10 @@ impl Page<'_> {
         self.xs_at as u64
     }
 
-    /// Bits of the high parts of documents.
+    /// Bits of the high parts of documents: words, and the bytes behind the last.
     #[inline]
-    fn high_words(&self) -> [[u8; 8]; HIGH_WORDS] {
-        let mut words = [[0; 8]; HIGH_WORDS];
-        let bytes = self.bytes.get(..self.lows_at).unwrap_or_default();
-        if let Some(room) = words.as_flattened_mut().get_mut(..bytes.len()) {
-            room.copy_from_slice(bytes);
-        }
-        words
+    fn high_words(&self) -> (&[[u8; 8]], &[u8]) {
+        self.bytes.get(..self.lows_at).unwrap_or_default().as_chunks()
     }
 
     fn n_points(&self) -> usize {
@@ -298,19 +292,25 @@ impl Page<'_> {
         let PageNumbers { docs, places, .. } = numbers;
         let docs = docs.get_mut(..self.n_points()).unwrap_or_default();
         unpack_all(&self.bytes, self.lows_at, low_width, docs);
-        let (words, mut nth) = (self.high_words(), 0);
-        let n_words = self.lows_at.div_ceil(size_of::<u64>());
-        let parts = words.get(..n_words).unwrap_or_default().chunks(AT_ONCE / u64::BITS as usize);
-        for (base, words) in (0..).step_by(AT_ONCE).zip(parts) {
+        let (words, rest) = self.high_words();
+        let mut last = [[0; size_of::<u64>()]];
+        last.as_flattened_mut().iter_mut().zip(rest).for_each(|(to, byte)| *to = *byte);
+        // Of 32 bits nothing is left for the high parts, whatever their bits are.
+        let (shift, mask) = if low_width < u32::BITS { (low_width, u32::MAX) } else { (0, 0) };
+        let mut nth = 0;
+        let parts = words.chunks(AT_ONCE / u64::BITS as usize).chain([last.as_slice()]);
+        let mut base = 0;
+        for words in parts {
             let n_found = numbers::places(words, base, places);
-            let of_part = docs.get_mut(nth..).unwrap_or_default().iter_mut();
+            let of_part = docs.get_mut(nth..).unwrap_or_default();
             let places = places.get(..n_found).unwrap_or_default();
-            for ((nth, place), doc) in (nth as u32..).zip(places).zip(of_part) {
+            for (at, (doc, place)) in of_part.iter_mut().zip(places).enumerate() {
                 // Beyond all documents only if bytes are damaged.
-                let high = place.wrapping_sub(nth).unbounded_shl(low_width);
+                let high = place.wrapping_sub((nth + at) as u32) << shift & mask;
                 *doc = first_doc.wrapping_add(high | *doc);
             }
             nth += n_found;
+            base += words.len() as u32 * u64::BITS;
         }
         docs
     }
