@@ -295,7 +295,7 @@ impl Page<'_> {
         let (words, rest) = self.high_words();
         let mut last = [[0; size_of::<u64>()]];
         last.as_flattened_mut().iter_mut().zip(rest).for_each(|(to, byte)| *to = *byte);
-        // Of 32 bits nothing is left for the high parts, whatever their bits are.
+        // Low parts of 32 bits leave nothing for the high ones, whatever their bits are.
         let (shift, mask) = if low_width < u32::BITS { (low_width, u32::MAX) } else { (0, 0) };
         let mut nth = 0;
         let parts = words.chunks(AT_ONCE / u64::BITS as usize).chain([last.as_slice()]);
