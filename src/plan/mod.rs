@@ -25,7 +25,8 @@
 //! | count of a page | Unasked, WithPage, AfterPage |
 //! | Facet of values | DocumentFrequency, MostFrequentFirst, Dictionary, Column |
 //! | Facet of ranges | Sums, Column |
-//! | Statistics | BlockBounds, Dictionary |
+//! | Facet of cells | Pages, Points |
+//! | Statistics | BlockBounds, Dictionary, Points |
 //! | TopHits | DocOrder, Scored, Sorted |
 //! | ranks | Frequencies, Rounds, Tally, Sketch |
 //! | kernels | OneList, OneShortList, ShortestList, ShortLists, Bounds, EveryPosting, RequiredWord, RequiredEach, Tree |

@@ -133,6 +133,7 @@ fn the_table_of_operators_is_true() {
         ("count of a page", "plan/page.rs", "CountStrategy"),
         ("Facet of values", "plan/facet.rs", "FacetMethod"),
         ("Facet of ranges", "plan/ranges.rs", "RangesStrategy"),
+        ("Facet of cells", "plan/grid.rs", "GridStrategy"),
         ("Statistics", "plan/facets.rs", "StatisticsStrategy"),
         ("TopHits", "plan/top_hits.rs", "TopHitsStrategy"),
         ("ranks", "plan/spread.rs", "SpreadStrategy"),

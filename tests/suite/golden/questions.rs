@@ -2,7 +2,7 @@
 
 use treepie::facet::{FacetMethod, FacetRange};
 use treepie::function::{Decay, FieldValue, Function, ScoreFunction};
-use treepie::geo::GeoPoint;
+use treepie::geo::{GeoGrid, GeoPoint};
 use treepie::query::Query;
 use treepie::search::{Collapse, Fusion, IdfScope, Order, RankedList, TotalMode};
 use treepie::value::Interval;
@@ -134,6 +134,15 @@ fn vectors() -> Vec<Question> {
 }
 
 fn places() -> Vec<Question> {
+    const MAP: Shape = ("cells, rings and box of p", |search| {
+        let near = GeoPoint::new(30.0, 70.0).unwrap();
+        let rings = ["..500km", "500km.."].map(|ring| ring.parse().unwrap());
+        search
+            .limit(0)
+            .with_facet(Facet::grid("p", GeoGrid::Tile { zoom: 3 }))
+            .with_facet(Facet::rings("p", near, rings))
+            .with_facet(Facet::statistics("p"))
+    });
     let texts = [
         "p:WITHIN [500km OF 30,70]",
         "p:WITHIN [BOX -1,-1 70,160]",
@@ -146,6 +155,7 @@ fn places() -> Vec<Question> {
     let mut questions = both(&[COUNT, BEST], &texts);
     let sorted = ["*", "by50", "p:WITHIN [3000km OF 30,70]"];
     questions.extend(both(&[NEAREST, FARTHEST], &sorted));
+    questions.extend(both(&[MAP], &["*", "p:WITHIN [500km OF 30,70]"]));
     questions
 }
 
