@@ -25,7 +25,7 @@ fn noun_of(n: u64, noun: &str) -> Cow<'_, str> {
     match noun.strip_suffix('y') {
         _ if n == 1 => noun.into(),
         Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies").into(),
-        None if noun.ends_with("ch") => format!("{noun}es").into(),
+        None if noun.ends_with("ch") || noun.ends_with('x') => format!("{noun}es").into(),
         _ => format!("{noun}s").into(),
     }
 }
@@ -40,6 +40,7 @@ mod tests {
         assert_eq!(of("document"), ["0 documents", "1 document", "2 documents"]);
         assert_eq!(of("query"), ["0 queries", "1 query", "2 queries"]);
         assert_eq!(of("match"), ["0 matches", "1 match", "2 matches"]);
+        assert_eq!(of("box"), ["0 boxes", "1 box", "2 boxes"]);
         assert_eq!(of("other way"), ["0 other ways", "1 other way", "2 other ways"]);
     }
 

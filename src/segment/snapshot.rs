@@ -331,6 +331,10 @@ impl Snapshot {
     }
 }
 
+/// Listings after one without a manifest. A large directory that changes while it is listed may show neither the manifest that a
+/// writer deletes nor the one that it has just made.
+const LISTED_AGAIN: usize = 4;
+
 /// The number of the newest commit.
 pub(crate) fn newest(storage: &dyn Storage) -> Result<u64> {
     let not_an_index = |found: String| {
@@ -339,7 +343,14 @@ pub(crate) fn newest(storage: &dyn Storage) -> Result<u64> {
             .found(found)
             .in_file(storage.location())
     };
-    match contents(storage)? {
+    let mut found = contents(storage)?;
+    for _ in 0..LISTED_AGAIN {
+        if matches!(found, Contents::Commits(_)) {
+            break;
+        }
+        found = contents(storage)?;
+    }
+    match found {
         Contents::Commits(generations) => {
             generations.last().copied().ok_or_else(|| not_an_index("none".into()))
         }
@@ -537,7 +548,10 @@ mod tests {
     /// A storage where the newest commit is collected each time somebody is about to pin or read it, as long
     /// as there is a newer one to come.
     #[derive(Debug)]
-    struct Moving(MemoryStorage, std::sync::atomic::AtomicU64);
+    struct Moving(MemoryStorage, std::sync::atomic::AtomicU64, HiddenIn);
+
+    /// Listings to come that show no manifest.
+    type HiddenIn = std::sync::atomic::AtomicU64;
 
     /// From this generation on it says of each file that there is none, whatever it lists.
     const LOST: u64 = 100;
@@ -571,7 +585,15 @@ mod tests {
             self.0.open(name)
         }
         fn list(&self) -> Result<Vec<crate::storage::Entry>> {
-            self.0.list()
+            use std::sync::atomic::Ordering::Relaxed;
+            let mut all = self.0.list()?;
+            if self.2.load(Relaxed) > 0 {
+                self.2.fetch_sub(1, Relaxed);
+                all.retain(|entry| {
+                    !matches!(FileName::parse(&entry.name), Some(FileName::Manifest(_)))
+                });
+            }
+            Ok(all)
         }
         fn delete(&self, name: &str) -> Result<()> {
             self.0.delete(name)
@@ -598,7 +620,7 @@ mod tests {
         let moving = || {
             let storage = MemoryStorage::new();
             manifest(&storage, 1, &[]);
-            Moving(storage, 1.into())
+            Moving(storage, 1.into(), 0.into())
         };
         assert_eq!(Snapshot::open(&moving()).unwrap().manifest.generation, 5);
         assert_eq!(Snapshot::manifest(&moving()).unwrap().generation, 5);
@@ -606,10 +628,26 @@ mod tests {
         let lost = || {
             let storage = MemoryStorage::new();
             manifest(&storage, 1, &[]);
-            Moving(storage, LOST.into())
+            Moving(storage, LOST.into(), 0.into())
         };
         assert_eq!(Snapshot::manifest(&lost()).unwrap_err().kind(), ErrorKind::NotFound);
         assert!(Snapshot::open(&lost()).is_err());
+    }
+
+    #[test]
+    fn a_listing_that_misses_the_manifest_is_asked_for_again() {
+        for other in [None, Some("holiday.jpg")] {
+            let opened = |n_hidden: u64| {
+                let storage = MemoryStorage::new();
+                manifest(&storage, 1, &[]);
+                other.iter().for_each(|name| put(&storage, name, b""));
+                Snapshot::open(&Moving(storage, 5.into(), n_hidden.into()))
+            };
+            for n_hidden in [0, 1, LISTED_AGAIN as u64] {
+                assert_eq!(opened(n_hidden).unwrap().manifest.generation, 1);
+            }
+            assert_eq!(opened(1_000).unwrap_err().kind(), ErrorKind::NotAnIndex);
+        }
     }
 
     /// Results that were kept for one snapshot would be given for another.
