@@ -17,7 +17,7 @@ pub(crate) enum GridWanted {
 impl GridWanted {
     /// Reads `tile=8`, `tile=auto:200` or `geohash=5`.
     pub(crate) fn read(text: &str) -> Result<Self, NoGeo> {
-        let number = |text: &str| text.parse::<u64>().ok();
+        let number = |text: &str| text.parse::<u64>().ok().filter(|_| !text.starts_with('+'));
         let small = |number: u64| u8::try_from(number).unwrap_or(u8::MAX);
         let wrong = |expected: String| Err(NoGeo::new(expected, format!("'{text}'")));
         let wanted = match text.split_once('=') {

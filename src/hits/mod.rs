@@ -280,7 +280,7 @@ pub(crate) fn value_bytes(value: &Value) -> usize {
 pub struct FacetCounts {
     /// The field.
     pub field: String,
-    /// Whether these are values or ranges, or statistics.
+    /// Whether these are values, ranges or cells, or statistics.
     pub kind: FacetKind,
     /// Values in the [order](crate::facet::FacetOrder) that was asked for. By default it is descending by count, then
     /// ascending by the bytes of the value, which of a cell is its name; ranges come as they were asked for, intervals in the order

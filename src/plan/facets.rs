@@ -323,6 +323,9 @@ impl FacetNode {
         let shown = n.min((around.documents * with_value).ceil());
         let buckets = shown + f64::from(u8::from(with_value < 1.0));
         let documents = around.documents * (with_value * share + 1.0 - with_value);
+        // A document is in no more cells than it has points.
+        let most =
+            if self.grid().is_some() { most.min(sizes.n_values.max(1) as f64) } else { most };
         let is_single = sizes.is_single && details.is_none_or(|details| !details.may_overlap);
         Expected {
             buckets: around.buckets * buckets,

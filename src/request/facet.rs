@@ -127,7 +127,7 @@ pub enum FacetKind {
     Ranges,
     /// Cells of a grid on the globe.
     Grid,
-    /// No buckets: statistics of numbers or dates.
+    /// No buckets: statistics of numbers, dates or points.
     Statistics,
 }
 

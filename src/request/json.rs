@@ -471,7 +471,7 @@ impl Facet {
                 "quantiles" => FacetWhat::Quantiles(reader.whole()?),
                 "grid" => {
                     let read = |text: &str| GridWanted::read(text).ok();
-                    let expected = "\"tile=ZOOM\", \"tile=auto:N\" or \"geohash=LENGTH\"";
+                    let expected = "\"tile=ZOOM\" (0 to 24), \"tile=auto:N\" (1 to 65,536) or \"geohash=LENGTH\" (1 to 12)";
                     FacetWhat::Grid(reader.parsed(expected, read)?)
                 }
                 "rings" => read_rings(reader)?,

@@ -74,8 +74,10 @@ fn rings(field: &str, typed: &str) -> Outcome<Facet> {
     if !near.contains('/') {
         return Err(found(format!("'near={typed}'")).into());
     }
-    let near = near.parse::<GeoPoint>()?;
-    let rings = rings.split(',').map(str::parse).collect::<Result<Vec<FacetRange>, _>>()?;
+    let near =
+        near.parse::<GeoPoint>().map_err(|error| found(format!("'near={near}': {error}")))?;
+    let rings = rings.split(',').map(str::parse).collect::<Result<Vec<FacetRange>, _>>();
+    let rings = rings.map_err(|error| found(format!("'near={typed}': {error}")))?;
     Ok(Facet::rings(field, near, rings))
 }
 

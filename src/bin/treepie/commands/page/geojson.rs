@@ -34,6 +34,9 @@ impl HitsPage<'_> {
             object.insert("grid".into(), grid.grid.map(|it| it.to_string()).into());
             object.insert("missing".into(), grid.missing.into());
         }
+        if let (Some(groups), Some(object)) = (self.found.groups, object.as_object_mut()) {
+            object.insert("groups".into(), groups.into());
+        }
         say_why_stopped(&mut object, self.found);
         Ok(object)
     }
@@ -58,7 +61,12 @@ impl HitsPage<'_> {
 
     /// The field that hits have their places of.
     fn place(&self, schema: &Schema, grid: Option<&FacetCounts>) -> Outcome<&Field> {
-        let places: Vec<&Field> = self.fields.iter().copied().filter(|it| is_place(it)).collect();
+        let mut places: Vec<&Field> = vec![];
+        for place in self.fields.iter().copied().filter(|it| is_place(it)) {
+            if places.iter().all(|known| known.name != place.name) {
+                places.push(place);
+            }
+        }
         let error = usage("printing hits as GeoJSON");
         if let Some(grid) = grid {
             let of_grid = places.iter().find(|field| field.name == grid.field);
