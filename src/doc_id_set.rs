@@ -9,6 +9,8 @@ use std::ops::Range;
 /// segment: testing one document of a posting list then costs 0.4 ns, and hundreds of lists follow.
 const TESTED_BITS_FROM: u32 = 48;
 const BITMAP_BYTES: usize = WINDOW as usize / 8;
+/// Bytes that are reserved at the most for documents to come: as bits of 16 million.
+const RESERVED_MAX: usize = 2 << 20;
 
 /// Matches in every segment of a snapshot, in their order.
 pub(crate) type Matches = Vec<DocIdSet>;
@@ -132,7 +134,8 @@ impl MatchWindows {
         MatchWindows { windows: vec![], places, bytes: vec![], len: 0 }
     }
 
-    /// None yet, of a segment of `n_docs`, with memory for about so many: they are not moved while they come.
+    /// None yet, of a segment of `n_docs`, with memory for about so many: they are not moved while they come. Both numbers may be lies of
+    /// a damaged file, so there is an end to it.
     fn with_memory_for(n_docs: u32, n_expected: u64) -> Self {
         let n_windows = n_docs.div_ceil(WINDOW) as usize;
         let n_expected = usize::try_from(n_expected).unwrap_or(usize::MAX);
@@ -141,8 +144,8 @@ impl MatchWindows {
         // Windows have about as many each, and from half as many bytes on some are bitmaps.
         let bytes = if bytes > of_bitmaps / 2 { of_bitmaps } else { bytes };
         MatchWindows {
-            windows: Vec::with_capacity(n_windows.min(n_expected)),
-            bytes: Vec::with_capacity(bytes),
+            windows: Vec::with_capacity(n_windows.min(n_expected).min(RESERVED_MAX / BITMAP_BYTES)),
+            bytes: Vec::with_capacity(bytes.min(RESERVED_MAX)),
             ..Self::with_room(n_docs)
         }
     }

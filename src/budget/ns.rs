@@ -50,6 +50,8 @@ pub(crate) const PAGE_ADDED: u64 = 2_000;
 pub(crate) const PAGE_COMPARED: u64 = 5_000;
 /// Comparing the points of a document with an area.
 pub(crate) const POINT_TESTED: u64 = 30;
+/// Comparing an edge of a polygon with a point outside of it.
+pub(crate) const EDGE_TESTED: u64 = 10;
 /// Reading a vector, beside its numbers.
 pub(crate) const VECTOR_READ: u64 = 20;
 /// Numbers of a vector that are compared in a nanosecond.

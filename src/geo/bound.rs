@@ -132,6 +132,14 @@ impl BoundArea {
         format!("{found} away, at {word} {wanted} wanted")
     }
 
+    /// Edges that [`miss`](Self::miss) compares a point with at the most.
+    pub(crate) fn n_edges(&self) -> u64 {
+        match &self.shape {
+            Shape::Polygons(polygons) => polygons.n_edges(),
+            Shape::Box | Shape::Ring(_) => 0,
+        }
+    }
+
     /// Metres by which a point misses the area, if these are less than `below`, and metres to what it is measured from: the center, or the
     /// border of an area without one.
     pub(crate) fn miss(&self, point: UnitPoint, below: f64) -> Option<(f64, f64)> {

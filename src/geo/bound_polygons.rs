@@ -343,6 +343,10 @@ impl BoundPolygons {
         is_in
     }
 
+    pub(super) fn n_edges(&self) -> u64 {
+        self.edges.len() as u64
+    }
+
     /// Whether a point is in one of the polygons; adds to `n_by_edges` if edges were looked at.
     pub(super) fn contains(&self, UnitPoint { x, y }: UnitPoint, n_by_edges: &mut u64) -> bool {
         let Some(up) = y.checked_sub(self.south).filter(|up| *up <= self.height) else {

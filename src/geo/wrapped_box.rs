@@ -66,9 +66,11 @@ impl WrappedBox {
     pub(super) fn parts(&self) -> impl Iterator<Item = UnitBounds> {
         let WrappedBox { west, width, south, north } = *self;
         let end = u64::from(west) + width;
-        let (east, rest) = match u32::try_from(end) {
-            Ok(east) => (east, None),
-            Err(_) => (u32::MAX, Some(end as u32)),
+        let (west, east, rest) = match u32::try_from(end) {
+            // All the way round, or more.
+            _ if width >= u64::from(u32::MAX) => (0, u32::MAX, None),
+            Ok(east) => (west, east, None),
+            Err(_) => (west, u32::MAX, Some(end as u32)),
         };
         let part = move |west, east| {
             let corners = (UnitPoint { x: west, y: south }, UnitPoint { x: east, y: north });
@@ -115,5 +117,24 @@ impl WrappedBox {
             greatest.y.into(),
         );
         (x / wide.max(1.0)).min(1.0) * (y / high.max(1.0)).min(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_all_of_it_however_wide() {
+        let parts = |west: u32, width: u64| -> Vec<(u32, u32)> {
+            let around = WrappedBox { west, width, south: 3, north: 9 };
+            around.parts().map(|part| (part.least.x, part.greatest.x)).collect()
+        };
+        assert_eq!(parts(5, 10), [(5, 15)]);
+        assert_eq!(parts(u32::MAX - 1, 10), [(u32::MAX - 1, u32::MAX), (0, 8)]);
+        // Polygons go round more than once.
+        for width in [u64::from(u32::MAX), 5 << 30, 9 << 30] {
+            assert_eq!(parts(1 << 31, width), [(0, u32::MAX)]);
+        }
     }
 }

@@ -14,7 +14,7 @@
 //! The bound that always holds, by Cauchy and Schwarz, is the square root of the number of dimensions times the deviation: it
 //! tells no vectors apart. Curves of graphs are measured with the loss.
 
-use super::code::{Codes, Measures};
+use super::code::{Codes, Measures, READ_AHEAD};
 use super::hash::mixed;
 use super::spill::{Room, SpilledBytes};
 use super::{Graph, crew};
@@ -147,7 +147,10 @@ impl BitCodes {
         room: &Room,
     ) -> Result<Self> {
         let mut mean = Mean::new(codes.dims() as u16);
-        graph.order.iter().for_each(|at| mean.add(codes.code(*at), codes.measures(*at).scale));
+        for some in graph.order.chunks(READ_AHEAD) {
+            codes.read_ahead(some.iter().copied());
+            some.iter().for_each(|at| mean.add(codes.code(*at), codes.measures(*at).scale));
+        }
         let frame = Frame::new(SEED, mean.finish());
         let row_len = bits_len(codes.dims() as u16) + size_of::<[f32; 2]>();
         let mut rows = room.writer(4);
@@ -156,8 +159,9 @@ impl BitCodes {
             let (frame, codes, graph) = (frame.clone(), Arc::clone(codes), Arc::clone(graph));
             let some = crew::map(pool, TASKS.min(n_tasks - first), move |nth, _| {
                 let mut some = Vec::with_capacity(TASK * row_len);
-                let start = (first + nth) * TASK;
-                for at in graph.order.iter().skip(start).take(TASK) {
+                let vectors = graph.order.iter().skip((first + nth) * TASK).take(TASK);
+                codes.read_ahead(vectors.clone().copied());
+                for at in vectors {
                     frame.encode(codes.code(*at), codes.measures(*at).scale, &mut some);
                 }
                 Ok(some)

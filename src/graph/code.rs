@@ -34,7 +34,7 @@ const RANGES: f64 = 2.0;
 const ROUNDED: f64 = 1e-6;
 
 /// Codes that are [read ahead](Codes::read_ahead) at once where all are gone through.
-pub(super) const READ_AHEAD: usize = 4_096;
+pub(crate) const READ_AHEAD: usize = 4_096;
 
 /// Measures of the vector that a code stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -257,7 +257,7 @@ impl Codes {
     }
 
     /// Has the system read codes of some vectors from the disk, if they are in a file, while this thread goes on.
-    pub(super) fn read_ahead(&self, vectors: impl Iterator<Item = u32>) {
+    pub(crate) fn read_ahead(&self, vectors: impl Iterator<Item = u32>) {
         /// Bytes that are read along rather than asked for twice.
         const GAP: usize = 16 << 10;
         if !self.is_in_file() {

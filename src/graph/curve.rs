@@ -308,7 +308,9 @@ fn of_sample(
     let target = Target::of_code(metric, code, measures);
     let bits = bits.map(|it| (it, BitTarget::of_code(metric, &it.frame, code, measures)));
     let mut asked = Seen::default();
-    asked.begin(graph.order.len());
+    if bits.is_none() && codes.is_in_file() {
+        asked.begin(graph.order.len());
+    }
     let mut others = Others { codes, graph, target: &target, bits, without: node, asked };
     let n_nearest = CURVE_NEAREST.min(others.n_nodes() - 1);
     let mut memory = Memory::default();

@@ -83,7 +83,6 @@ impl<'s> Covered<'s> {
             }
         }
         if (1..=FEW_PAGES).contains(&found.border.len()) {
-            area.prepare(found.n_border);
             let mut read = BorderRead::default();
             found.for_each_on_border(area, &mut read.counts, &mut read.n_bytes, |docs| {
                 read.docs.extend_from_slice(docs);

@@ -347,6 +347,7 @@ impl Searcher {
                 |doc, points| {
                     budget::work(ns::POINT_TESTED)?;
                     for point in points {
+                        budget::work(ns::EDGE_TESTED * bound.n_edges())?;
                         let least = nearest.map_or(f64::INFINITY, |(least, _)| least);
                         let Some(nearer) = bound.miss(*point, least) else { continue };
                         if !segment.is_deleted(doc)? {

@@ -1,7 +1,7 @@
 //! Matches by groups of neighbouring documents.
 //!
-//! A table of bits tells of most documents that they do not match. Documents of a page of points lie anywhere in a segment. If few of these match, a bit for each group answers in a nanosecond, where
-//! looking up a document in its window takes a search.
+//! Documents of a page of points lie anywhere in a segment. If few of these match, a bit for each group answers in a nanosecond,
+//! where looking up a document in its window takes a search.
 
 use crate::budget;
 use crate::doc_id_set::{DocIdSet, MatchWindows};

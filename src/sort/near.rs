@@ -109,7 +109,6 @@ impl InSegment<'_, '_, '_> {
         let View { near, pages, .. } = *view;
         let boxes = &pages.of_field.boxes;
         let (mut room, mut from) = (Room::default(), None);
-        let (mut n_boxes, mut n_skipped) = (0, 0);
         if let Some(after) = &self.first.after {
             from = match near.keys_of(after.first) {
                 Some((least, _)) => Some(least),
@@ -130,7 +129,8 @@ impl InSegment<'_, '_, '_> {
                 continue;
             }
             let Limit { key: limit, around, .. } = room.limit;
-            boxes.for_each_below(place, |below, bounds| {
+            let (mut n_boxes, mut n_skipped) = (0, 0);
+            let done = boxes.for_each_below(place, |below, bounds| {
                 budget::work(ns::POINTS_BOX)?;
                 let is_apart = |around: WrappedBox| around.relation(bounds) == BoxRelation::Outside;
                 let best = match around.is_some_and(is_apart) {
@@ -144,10 +144,11 @@ impl InSegment<'_, '_, '_> {
                 }
                 n_boxes += 1;
                 Ok(())
-            })?;
+            });
+            self.first.profile.column.blocks += n_boxes;
+            self.first.profile.column.blocks_skipped += n_skipped;
+            done?;
         }
-        self.first.profile.column.blocks += n_boxes;
-        self.first.profile.column.blocks_skipped += n_skipped;
         Ok(())
     }
 

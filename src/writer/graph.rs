@@ -10,7 +10,7 @@ use crate::format::graph::curve::{StoredCurve, StoredPoint};
 use crate::format::graph::upper::LevelParts;
 use crate::graph::bit_code::BitCodes;
 use crate::graph::build::{Tuning, arrange, build};
-use crate::graph::code::{Codes, Measures};
+use crate::graph::code::{Codes, Measures, READ_AHEAD};
 use crate::graph::curve::{CURVE_SAMPLES, CurvePoint, curve};
 use crate::graph::distinct::RowCodes;
 use crate::graph::spill::{Room, SpillFiles, SpillWriter};
@@ -123,6 +123,10 @@ impl<'m> GraphBuffer<'m> {
         let curve = measured(&codes, &graph, bits.as_ref(), means.pool)?;
         let (starts, rows) = rows_of_nodes(&graph.order, &of_rows);
         let bytes = |node: u32| {
+            if (node as usize).is_multiple_of(READ_AHEAD) {
+                let some = graph.order.iter().skip(node as usize).take(READ_AHEAD);
+                codes.read_ahead(some.copied());
+            }
             let at = graph.order.get(node as usize).copied().unwrap_or_default();
             let Measures { scale, square } = codes.measures(at);
             Code { steps: codes.code(at), scale, square }
