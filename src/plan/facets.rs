@@ -3,7 +3,7 @@
 //!
 //! | operator | finds | strategies |
 //! |---|---|---|
-//! | `Facet` | the documents of each bucket | of values a [`FacetMethod`], of ranges a [`RangesStrategy`](super::RangesStrategy), of cells a [`GridStrategy`](super::GridStrategy) |
+//! | `Facet` | the documents of each bucket | of values a [`FacetMethod`], of ranges a [`RangesStrategy`](super::RangesStrategy), of cells a [`GridStrategy`] |
 //! | `Statistics` | what the values say together | [`StatisticsStrategy`], of ranks a [`SpreadStrategy`](super::SpreadStrategy) |
 //! | `TopHits` | the best documents of each bucket | [`TopHitsStrategy`] |
 
