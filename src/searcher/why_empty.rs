@@ -358,7 +358,6 @@ impl Searcher {
                 },
             )?;
         }
-        let nearest = nearest.filter(|(miss, _)| *miss > 0.0);
         if let Some((_, metres)) = nearest.filter(|(miss, _)| *miss > 0.0) {
             let nearest = bound.nothing_within(area, metres);
             let area =
